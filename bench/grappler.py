@@ -29,7 +29,7 @@ from bench.alone.optimizer_passes import chain
 from bench.grappler_graphs import dense_layers, towers
 from bench.grappler_process import grappler
 from bench.machine import processor
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, reachable
 from drystone_base.graph.calls import reachable_functions
 from drystone_optimizer import OptimizerConfig, optimize

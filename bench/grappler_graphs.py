@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import TensorAttr
 

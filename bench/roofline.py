@@ -25,10 +25,10 @@ from bench.cases.graphs import placeholder
 from bench.machine import processor
 from drystone_base import plugins
 from drystone_base.cli._inputs import Asked, Request
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.graph.validate import Signatures
-from drystone_base.ops.inference import Shapes
+from drystone_base.inference.inference import Shapes
 from drystone_optimizer import optimize
 
 __all__ = ["Peaks", "Row", "main", "measure", "peaks"]

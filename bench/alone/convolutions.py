@@ -18,11 +18,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from drystone_base.dtypes import FLOAT32, INT32, from_numpy
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, INT32, from_numpy
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.plugins import PluginWarning, load_library
-from drystone_base.session import Session, SessionConfig
 
 ROUNDS: Final = 25
 LIMIT: Final = 1.1

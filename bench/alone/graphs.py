@@ -46,7 +46,7 @@ def _stage(value: dict[str, float]) -> str:
 def measure(kind: str, nodes: int) -> dict[str, Any]:
     """Every stage for one graph, measured in this process."""
     from drystone_base.graph import Graph, topological_order, validate
-    from drystone_base.ops.inference import infer
+    from drystone_base.inference.inference import infer
 
     data = graph_bytes(kind, nodes)
     Graph.from_bytes(graph_bytes(kind, 100))  # imports and caches are not what is measured

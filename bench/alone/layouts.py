@@ -15,11 +15,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.plugins import load_library
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig
 
 ROUNDS: Final = 7

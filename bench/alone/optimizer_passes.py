@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_optimizer import OptimizerConfig, Report, optimize_with_report

@@ -15,9 +15,9 @@ import drystone_abi
 from bench.alone._measure import interleaved, timed
 from bench.alone._report import Column, Report, number, span, text
 from drystone_base import host
-from drystone_base.dtypes import FLOAT32, DType
+from drystone_base.api.session import Session
+from drystone_base.core.dtypes import FLOAT32, DType
 from drystone_base.graph import Graph
-from drystone_base.session import Session
 
 __all__ = ["run"]
 
@@ -83,7 +83,7 @@ COLUMNS = [
 def _load() -> None:
     """Compile the plugin above and register it."""
     from drystone_base.host.library import open_library
-    from drystone_base.host.ops import sync
+    from drystone_base.inference.plugin_ops import sync
 
     folder = Path(tempfile.mkdtemp(prefix="drystone-bench-"))
     (folder / "pass.c").write_text(SOURCE, encoding="utf-8")
@@ -95,7 +95,7 @@ def _load() -> None:
 
 
 def _calls() -> dict[str, Callable[[], Any]]:
-    from drystone_base.dtypes import STRING
+    from drystone_base.core.dtypes import STRING
     from drystone_base.host.tensors import empty_aligned
 
     aligned = empty_aligned((4,), np.float32)

@@ -31,7 +31,7 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
 }
 """
 PROGRAMS = {
-    "import drystone": "import drystone_base, drystone_base.session",
+    "import drystone": "import drystone_base, drystone_base.api.session",
     "first session": """
 import drystone_base as ds
 graph = ds.Graph()

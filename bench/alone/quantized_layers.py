@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import drystone_base as ds
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Graph, Output
 from drystone_base.ops.attrs import TensorAttr
 from drystone_optimizer import OptimizerConfig

@@ -20,7 +20,7 @@ from drystone_base.host import optimizer
 from drystone_base.host.library import open_library
 from drystone_base.plugins.isolation import OptimizerPlugin, optimizer_plugins, stop_workers
 from drystone_optimizer import OptimizerConfig, optimize_with_report
-from drystone_optimizer.sources import Optimizer, optimizers
+from drystone_optimizer.plugins.sources import Optimizer, optimizers
 
 __all__ = ["SIZES", "run"]
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import drystone_base as ds
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Graph
 from drystone_subgraph import (
     ContainOpProperty,

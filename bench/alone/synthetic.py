@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone_abi.protos import AttrValue, GraphDef, NodeDef, TensorShapeProto, VersionDef
-from drystone_base.tensor import to_proto
+from drystone_base.core.tensor import to_proto
 
 __all__ = ["KINDS", "graph_bytes"]
 

@@ -8,7 +8,7 @@ import numpy as np
 from google.protobuf import text_format
 
 from drystone_abi.protos import FunctionDef
-from drystone_base.dtypes import FLOAT32, INT32, INT64, STRING, DType, from_numpy
+from drystone_base.core.dtypes import FLOAT32, INT32, INT64, STRING, DType, from_numpy
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from bench.case import Case
 from bench.cases import graphs, twins
+from drystone_base.api.session import Session, SessionConfig
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
 
 __all__ = ["STEPS", "synthetic"]
 

@@ -97,9 +97,9 @@ class OpState:
 def op_states() -> list[OpState]:
     """Every known op, by name."""
     from drystone_base.executor.plan import can_run
+    from drystone_base.inference.shapes._registry import find_shape_function
     from drystone_base.kernels import find_kernel
     from drystone_base.ops.defs import names
-    from drystone_base.ops.shapes._registry import find_shape_function
 
     golden, scenarios, tested = golden_cases(), scenario_counts(), unit_tested()
     drawn, dtypes = coverage_parity.cases_of(coverage_parity.counts()), dtype_counts()

@@ -32,8 +32,8 @@ def tensorflow_types(op: str) -> dict[str, list[str]]:
     """The dtypes of each type attribute that some CPU kernel of TensorFlow's takes, by label."""
     from tensorflow.python.framework import kernels
 
-    from drystone_base.dtypes import from_number
-    from drystone_base.errors import DrystoneError
+    from drystone_base.core.dtypes import from_number
+    from drystone_base.core.errors import DrystoneError
     from drystone_base.ops.defs import op_def
 
     def label(number: int) -> str:
@@ -79,7 +79,7 @@ def golden(op: str, attr: str, label: str) -> Iterator[Any]:
     """Golden cases of an op, with the inputs of one attribute converted."""
     from dataclasses import replace
 
-    from drystone_base.dtypes import as_dtype
+    from drystone_base.core.dtypes import as_dtype
     from drystone_base.ops.defs import op_def
 
     definition = op_def(op)

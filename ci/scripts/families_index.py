@@ -13,18 +13,18 @@ from pathlib import Path
 from typing import Any
 
 from ci.scripts.project import ROOT
-from drystone_base._families import Families
+from drystone_base.core.families import Families
+from drystone_base.inference.batch_rules._registry import RULES
+from drystone_base.inference.shapes._registry import SHAPES
 from drystone_base.kernels._registry import KERNELS
-from drystone_base.ops.examples._registry import RULES
-from drystone_base.ops.shapes._registry import SHAPES
 from drystone_optimizer import passes
-from drystone_optimizer.late_rules import ANY, rules_of
 from drystone_optimizer.passes import (
     arithmetic_optimization,
     constant_folding,
     layer_fusion,
     remapping,
 )
+from drystone_optimizer.passes._late_rules import ANY, rules_of
 
 __all__ = ["main", "outdated", "render", "render_rules"]
 

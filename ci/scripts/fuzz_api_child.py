@@ -70,7 +70,7 @@ def attempt(function: Callable[[], Any], spoken: tuple[type[BaseException], ...]
 
     ``spoken`` are exceptions that the thing called has by the interface that it implements.
     """
-    from drystone_base.errors import DrystoneError
+    from drystone_base.core.errors import DrystoneError
 
     try:
         found = function()

@@ -125,7 +125,7 @@ def _of_attribute(
 def small_graph() -> Any:
     """A graph ``y = x + 1`` with a variable beside."""
     import drystone_base as ds
-    from drystone_base.dtypes import FLOAT32
+    from drystone_base.core.dtypes import FLOAT32
     from drystone_base.ops.attrs import TensorAttr
 
     graph = ds.Graph()

@@ -84,8 +84,8 @@ def _fuzz(given: argparse.Namespace, corpus: Path) -> None:
     import atheris  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
     with atheris.instrument_imports(include=["drystone_base"]):
+        import drystone_base.api.model
         import drystone_base.kernels
-        import drystone_base.model
     from model_targets import TARGETS, seeds
 
     from drystone_base.kernels import _limits

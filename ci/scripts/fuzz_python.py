@@ -77,7 +77,7 @@ def _tolerate(read: Callable[[str], object], text: str) -> None:
 
 def _refusals() -> tuple[type[Exception], ...]:
     """What a target may raise."""
-    from drystone_base.errors import DrystoneError
+    from drystone_base.core.errors import DrystoneError
 
     return DrystoneError, ValueError
 

@@ -28,7 +28,7 @@ Native = dict[str, dict[str, dict[str, list[str]]]]
 
 def measure() -> Native:
     """What the loaded plugins register."""
-    from drystone_base.kernels.selection import registered
+    from drystone_base.executor.selection import registered
 
     sys.path[:0] = [str(ROOT / "packages" / path) for path in ("cpu/tests/golden", "base/tests")]
     import native_ops

@@ -23,7 +23,8 @@ _HEAD = """\
 
 def render() -> str:
     """The text of the file."""
-    from drystone_base.plugins import _platform, _processor
+    from drystone_base.core import processor as _processor
+    from drystone_base.plugins import _platform
 
     always = [
         (machine, feature)

@@ -124,7 +124,7 @@ class Tally:
 
     def report(self) -> str:
         """The whole of it: in how many graphs each pass did what, and a line."""
-        from drystone_optimizer.config import OWN, PASSES
+        from drystone_optimizer.core.config import OWN, PASSES
 
         names = [name for name in (*PASSES, *OWN) if name not in (_OLD_NAME, _TOGGLE)]
         of_pass: Counter[str] = Counter()
@@ -211,7 +211,8 @@ def _chunk(seeds: range, options: bool = False) -> Done:
 
 def _count_in_sessions(fired: Counter[tuple[str, str]]) -> None:
     """Note what passes do in the graphs that sessions optimize."""
-    from drystone_optimizer import optimize_with_report, stage
+    from drystone_optimizer import optimize_with_report
+    from drystone_optimizer.session import stage
 
     def optimize(graph: Any, fetches: Any, feeds: Any, config: Any, **more: Any) -> Any:
         after, report = optimize_with_report(graph, fetches, feeds, config, available=(), **more)
@@ -252,7 +253,7 @@ def _config(number: int, kind: str) -> tuple[str, Any]:
     Of all passes, replicas are a part where something is trained.
     """
     from drystone_optimizer import OptimizerConfig
-    from drystone_optimizer.config import OWN, PASSES
+    from drystone_optimizer.core.config import OWN, PASSES
 
     strict: Any = {"fail_on_optimizer_errors": True, "min_graph_nodes": -1}
     if number % 4 == 0:
@@ -351,7 +352,7 @@ def _place(graph: Any, passes: str, seed: int) -> None:
 
 def more_nodes(made: Any, fetches: list[str], passes: str) -> list[str]:
     """Nodes that only some passes have something to do with, and their values' names."""
-    from drystone_base.dtypes import BOOL, FLOAT32, INT32
+    from drystone_base.core.dtypes import BOOL, FLOAT32, INT32
 
     data = made.graph.output(fetches[0])
     if passes.startswith("shape_optimization"):
@@ -391,7 +392,7 @@ def _again(
 
 
 def _run(graph: Any, fetches: list[str], feeds: Any, executor: Any = "reference") -> list[Any]:
-    from drystone_base.session import Session, SessionConfig
+    from drystone_base.api.session import Session, SessionConfig
 
     config = SessionConfig(executor=executor, optimizer="off")
     with np.errstate(all="ignore"):

@@ -16,9 +16,9 @@ import numpy as np
 from drystone_base.graph import Graph
 from drystone_base.ops.defs import find
 from drystone_optimizer import OptimizerConfig
-from drystone_optimizer.config import BY_SHORT_NAME, OWN, PASSES, QueueRunner, Toggle
-from drystone_optimizer.options import SETTINGS
-from drystone_optimizer.purity import is_pure
+from drystone_optimizer.core.config import BY_SHORT_NAME, OWN, PASSES, QueueRunner, Toggle
+from drystone_optimizer.core.options import SETTINGS
+from drystone_optimizer.core.purity import is_pure
 
 __all__ = [
     "DEVICES", "FIXED", "RULES", "ask_for_devices", "draw_config", "draw_value", "is_settled",

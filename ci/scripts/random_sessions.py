@@ -15,9 +15,9 @@ from ci.scripts.random_options import (
     lossy,
     said,
 )
-from drystone_base.errors import GraphError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.errors import GraphError
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 
 __all__ = ["outcome_of"]

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import FLOAT32, INT32, from_numpy
+from drystone_base.core.dtypes import FLOAT32, INT32, from_numpy
 from drystone_base.graph import Graph, Output
 from drystone_base.ops.attrs import TensorAttr
 

@@ -13,11 +13,11 @@ import numpy as np
 import drystone_base as ds
 from ci.scripts.sanitize_layers import Case, layers
 from drystone_abi.protos import InstructionDef, NodeDef, PlanDef, PlanKind
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.tensor import to_proto
 from drystone_base.graph import Graph
 from drystone_base.ops.defs import find, op_def
-from drystone_base.session import Session, SessionConfig
-from drystone_base.tensor import to_proto
 from drystone_optimizer import OptimizerConfig
 
 __all__ = ["write_plans"]

@@ -31,11 +31,11 @@ nothing is an error that says what it can be.
 """
 
 CONFIGS = {
-    "SessionConfig": "drystone_base.config",
-    "Access": "drystone_base.policy",
-    "OptimizerConfig": "drystone_optimizer.options",
-    "PartitionConfig": "drystone_subgraph.config",
-    "plugins.configure": "drystone_base.plugins._settings",
+    "SessionConfig": "drystone_base.api.config",
+    "Access": "drystone_base.files.access",
+    "OptimizerConfig": "drystone_optimizer.core.options",
+    "PartitionConfig": "drystone_subgraph.contract.config",
+    "plugins.configure": "drystone_base.core.plugin_settings",
 }
 """Where the schema of each config is: the attribute `SETTINGS` of a module."""
 

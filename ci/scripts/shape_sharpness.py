@@ -109,7 +109,7 @@ def bodies(graph: Any, raw: bytes) -> Iterator[tuple[str, Any, Any, dict[str, li
     from tensorflow.core.framework import graph_pb2
     from tensorflow.python.framework import function_def_to_graph
 
-    from drystone_base.ops.shapes._engine import Engine
+    from drystone_base.inference.shapes._engine import Engine
 
     whole = graph_pb2.GraphDef.FromString(raw)
     bare = graph_pb2.GraphDef(library=whole.library, versions=whole.versions)
@@ -131,7 +131,7 @@ def _handle(tensor: Any) -> tuple[Any, Shape] | None:
     """What TensorFlow knows of the variable behind an argument."""
     from tensorflow.python.ops import handle_data_util
 
-    from drystone_base.dtypes import from_number
+    from drystone_base.core.dtypes import from_number
 
     data = handle_data_util.get_resource_handle_data(tensor)
     if tensor.dtype.name != "resource" or not data.is_set or len(data.shape_and_type) != 1:

@@ -18,11 +18,11 @@ import numpy as np
 
 import drystone_base as ds
 from drystone_abi.protos import FunctionDef, NodeDef
-from drystone_base.dtypes import BOOL, FLOAT32, INT32
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
-from drystone_base.session import Session, SessionConfig
 
 __all__ = ["Job", "lasting_jobs", "turn_jobs"]
 

@@ -33,7 +33,7 @@ _looked: set[str] = set()
 def rules() -> dict[str, list[Any]]:
     """The rules of each pass, by the name of its module."""
     from drystone_optimizer import passes
-    from drystone_optimizer.rules import Rule
+    from drystone_optimizer.core.rules import Rule
 
     found: dict[str, list[Any]] = {}
     for info in pkgutil.walk_packages(passes.__path__, f"{passes.__name__}."):

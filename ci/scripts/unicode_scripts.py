@@ -2,7 +2,7 @@
 
 Run with a Python that has tensorflow. Asks its UnicodeScript op (ICU's data, from Unicode's
 Scripts.txt) for every code point, and writes where runs of one script begin to
-packages/base/src/drystone_base/kernels/_unicode_scripts.py.
+packages/base/src/drystone_base/kernels/string/_unicode_scripts.py.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGET = ROOT / "packages/base/src/drystone_base/kernels/_unicode_scripts.py"
+TARGET = ROOT / "packages/base/src/drystone_base/kernels/string/_unicode_scripts.py"
 
 HEAD = '''"""Where runs of code points of one Unicode script begin, and ICU's number of the script.
 

@@ -12,13 +12,13 @@ import pytest
 pytest.importorskip("drystone_optimizer")
 
 from ci.scripts import random_graphs, random_options
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.settings import Kind, Setting
 from drystone_base.graph import Graph
 from drystone_base.placement import parse_device
-from drystone_base.settings import Kind, Setting
 from drystone_optimizer import OptimizerConfig
-from drystone_optimizer.config import PASSES
-from drystone_optimizer.options import SETTINGS
+from drystone_optimizer.core.config import PASSES
+from drystone_optimizer.core.options import SETTINGS
 from drystone_optimizer.passes.layout_optimizer import conversion
 
 CONFIGS = 400

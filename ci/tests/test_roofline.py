@@ -16,7 +16,7 @@ from bench import roofline
 from bench.cases.graphs import constant, placeholder
 from ci.scripts.project import ROOT
 from drystone_base.cli._inputs import Request
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 
 IMAGE: dict[str, Any] = {"T": FLOAT32, "strides": [1, 2, 2, 1], "padding": "SAME"}

@@ -21,13 +21,14 @@ def test_every_field_of_a_config_is_in_its_schema() -> None:
     from dataclasses import fields
 
     from drystone_base import Access, SessionConfig
-    from drystone_base import config as session
-    from drystone_base import policy as access
+    from drystone_base.api import config as session
+    from drystone_base.core import plugin_settings as plugins
+    from drystone_base.files import access as access
     from drystone_base.plugins import Settings
-    from drystone_base.plugins import _settings as plugins
-    from drystone_optimizer import OptimizerConfig, options
+    from drystone_optimizer import OptimizerConfig
+    from drystone_optimizer.core import options
     from drystone_subgraph import PartitionConfig
-    from drystone_subgraph import config as partition
+    from drystone_subgraph.contract import config as partition
 
     for kind, module in (
         (SessionConfig, session), (Access, access), (OptimizerConfig, options),

@@ -12,7 +12,7 @@ _MAKE = """
 import sys
 import numpy as np
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_filesystem import gfile
 root = sys.argv[1]
 graph = ds.Graph()

@@ -11,12 +11,12 @@ import pytest
 
 from drystone_abi.protos import DataType, GraphDef
 from drystone_base import infer
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.host import _lib, optimizer
 from drystone_base.host.library import HostLibrary, open_library
-from drystone_base.host.ops import sync
-from drystone_base.session import Session
+from drystone_base.inference.plugin_ops import sync
 
 if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)

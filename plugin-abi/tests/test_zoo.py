@@ -41,7 +41,7 @@ KINDS = [
 
 LOAD = """
 import json, sys, warnings
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.plugins import load_library
 
 answer = {"loaded": [], "errors": [], "warnings": []}
@@ -60,7 +60,7 @@ print(json.dumps(answer))  # the process is alive
 OPTIMIZE = """
 import json, sys, warnings
 from drystone_base import Graph, Session
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.plugins import load_library
 
 load_library(sys.argv[2], policy="allow_unverified")
@@ -337,8 +337,8 @@ def test_what_a_plugin_changes_is_put_back_with_a_remark(
 ISOLATED = """
 import json, sys
 from drystone_base import Graph, Session
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import DrystoneError
 from drystone_base.plugins import load_library
 
 answer = {"errors": []}

@@ -16,7 +16,7 @@ import pytest
 OPTIMIZE = """
 import json, sys, time, warnings
 from drystone_base import Graph, Session, SessionConfig
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.plugins import load_library
 from drystone_optimizer import OptimizerConfig
 

@@ -18,8 +18,8 @@ PROGRAM = """
 import json, sys, time, warnings
 import numpy as np
 from drystone_base import Graph, Session, SessionConfig
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import DrystoneError
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.plugins import load_library
 

@@ -157,7 +157,7 @@ def test_nobody_else_finds_a_stand_in(lacking: Lacking, child: Callable[..., Any
 
 def test_there_is_an_end_to_standing_in(lacking: Lacking) -> None:
     """Attempts that failed count once: this one is not told of the function that it lacks."""
-    from drystone_base.errors import HostError
+    from drystone_base.core.errors import HostError
     from drystone_base.host.library import open_library
 
     path = lacking()

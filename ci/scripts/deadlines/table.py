@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from drystone_base import Graph, dtypes
-from drystone_base.dtypes import DType, from_numpy
+from drystone_base import Graph
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType, from_numpy
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.defs import op_def
 

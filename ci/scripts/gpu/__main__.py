@@ -63,9 +63,9 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _gpu(library: Path | None) -> dict[str, Any]:
     """The card, if the backend is loaded; and its driver."""
-    from drystone_base.errors import PluginError
+    from drystone_base.core.errors import PluginError
     from drystone_base.plugins import load_library, report
-    from drystone_subgraph.backend import backends
+    from drystone_subgraph.contract.backend import backends
 
     with suppress(PluginError):  # the report has the reason
         if library is not None:

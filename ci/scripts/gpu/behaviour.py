@@ -12,7 +12,7 @@ import numpy as np
 import drystone_base as ds
 from ci.scripts.gpu.cases import OpCase
 from ci.scripts.gpu.networks import Network
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, Output
 from drystone_subgraph import PartitionConfig, executables, partition_with_report
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base import Graph, as_dtype
-from drystone_base.dtypes import DType
+from drystone_base.core.dtypes import DType
 from drystone_base.graph import Output
 from drystone_base.ops.attrs import TensorAttr
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_abi.protos import AttrValue, FunctionDef, GraphDef, NodeDef
-from drystone_base.tensor import to_proto
+from drystone_base.core.tensor import to_proto
 
 __all__ = ["BOOL", "FLOAT", "INT", "RESOURCE", "STRING", "Builder", "Made", "attr_value"]
 

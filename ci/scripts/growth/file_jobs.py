@@ -81,7 +81,7 @@ _TEXTS: Final[dict[str, Callable[[int], str]]] = {
 
 def _read_text(text: Callable[[int], str]) -> Job:
     def prepare(made: Made) -> Work:
-        from drystone_base.errors import BadModelFile, GraphError
+        from drystone_base.core.errors import BadModelFile, GraphError
         from drystone_base.graph.pbtxt import from_text
 
         content = text(_size(made))
@@ -232,10 +232,10 @@ def _inspect(fill: Callable[[MetaGraphDef, int], None]) -> Job:
 
 def _checkpoint(made: Made) -> Work:
     """Reading the names, shapes and values of a checkpoint that a SaveV2 wrote."""
+    from drystone_base.api.session import Session, SessionConfig
+    from drystone_base.checkpoint import BundleReader
+    from drystone_base.files.access import Access
     from drystone_base.graph import Graph
-    from drystone_base.loaders.checkpoint import BundleReader
-    from drystone_base.policy import Access
-    from drystone_base.session import Session, SessionConfig
 
     folder, n = tempfile.TemporaryDirectory(), _size(made)
     prefix = Path(folder.name) / "ckpt"

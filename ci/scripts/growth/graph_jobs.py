@@ -41,7 +41,7 @@ def _graph(made: Made) -> Any:
 def _reading() -> dict[str, Job]:
     from drystone_base.graph import Graph, topological_order, validate
     from drystone_base.graph.pbtxt import from_text, to_text
-    from drystone_base.ops.inference import infer
+    from drystone_base.inference.inference import infer
 
     def read_text(made: Made) -> Work:
         text = to_text(_graph(made))
@@ -75,7 +75,7 @@ def _reading() -> dict[str, Job]:
 
 def _optimizing() -> dict[str, Job]:
     from drystone_optimizer import OptimizerConfig, optimize_with_report
-    from drystone_optimizer.config import OWN, PASSES
+    from drystone_optimizer.core.config import OWN, PASSES
 
     def job(config: Any) -> Job:
         def prepare(made: Made) -> Work:
@@ -101,7 +101,7 @@ def _optimizing() -> dict[str, Job]:
 
 
 def _passes() -> dict[str, Job]:
-    from drystone_base.config import SessionConfig
+    from drystone_base.api.config import SessionConfig
     from drystone_base.passes import PassOptions, registered, run_grouping
 
     switched = [one for one in registered() if one.origin == "drystone-base"]
@@ -127,11 +127,11 @@ _CLUSTERS: Final = (
 
 
 def _sessions() -> dict[str, Job]:
-    from drystone_base.config import SessionConfig
+    from drystone_base.api.config import SessionConfig
     from drystone_base.passes import prepare as split
 
     def prepared(**more: Any) -> Job:
-        from drystone_base.session import Session
+        from drystone_base.api.session import Session
 
         def prepare(made: Made) -> Work:
             session = Session(_graph(made), SessionConfig(**more))
@@ -162,8 +162,8 @@ def _sessions() -> dict[str, Job]:
 
 def _backends() -> list[str]:
     """The backends that can be used here."""
-    from drystone_base.errors import DrystoneError
-    from drystone_subgraph.backend import find_backend
+    from drystone_base.core.errors import DrystoneError
+    from drystone_subgraph.contract.backend import find_backend
 
     found = []
     for name in ("default", "cpu"):
@@ -209,8 +209,8 @@ def _printing() -> dict[str, Job]:
         return prepare
 
     def described(made: Made) -> Work:
-        from drystone_base.config import SessionConfig
-        from drystone_base.session import Session
+        from drystone_base.api.config import SessionConfig
+        from drystone_base.api.session import Session
 
         session = Session(_graph(made), SessionConfig(optimizer="off"))
         session.make_callable(list(made.fetches), list(made.feeds))

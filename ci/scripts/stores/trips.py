@@ -73,7 +73,7 @@ def save(path: str) -> None:
     import numpy as np
 
     import drystone_base as ds
-    from drystone_base.dtypes import FLOAT32
+    from drystone_base.core.dtypes import FLOAT32
     from drystone_filesystem import gfile
 
     graph = ds.Graph()

@@ -58,7 +58,7 @@ class Trip:
 
     def step(self, name: str, expected: object, call: Callable[[], object]) -> None:
         """Do one thing; an error counts as the answer, by its status or as a refused plugin."""
-        from drystone_base.errors import HostError, PluginError
+        from drystone_base.core.errors import HostError, PluginError
 
         found: object
         try:

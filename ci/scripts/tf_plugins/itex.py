@@ -22,9 +22,9 @@ import numpy as np
 
 from ci.scripts.project import ROOT
 from drystone_base import Graph, Node, PluginError, Session, SessionConfig, load
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.executor import selection
 from drystone_base.graph import Output
-from drystone_base.kernels import selection
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.plugins import Plugin, load_library
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import struct
 
-from drystone_base.loaders.checkpoint._crc import crc32c, mask
-from drystone_base.wire import write_varint
+from drystone_base.checkpoint._crc import crc32c, mask
+from drystone_base.core.wire import write_varint
 
 MAGIC = 0xDB4775248B80FB57
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from stateful import Bench, i32
 
-from drystone_base.dtypes import DType, as_dtype
+from drystone_base.core.dtypes import DType, as_dtype
 
 __all__ = ["failures"]
 

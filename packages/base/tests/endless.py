@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from drystone_abi.protos import FunctionDef
-from drystone_base.dtypes import BOOL, FLOAT32
+from drystone_base.core.dtypes import BOOL, FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from fresh_process import run_program
 
-from drystone_base.dtypes import FLOAT32, from_numpy
+from drystone_base.core.dtypes import FLOAT32, from_numpy
 from drystone_base.graph import Graph
 from drystone_base.loaders.graphdef import write_graph
 from drystone_base.ops.attrs import TensorAttr

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from tiny_models import constant, placeholder
 
-from drystone_base.dtypes import FLOAT32, INT64, STRING
+from drystone_base.core.dtypes import FLOAT32, INT64, STRING
+from drystone_base.core.tensor import string_array
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.tensor import string_array
 
 __all__ = ["learning_graph"]
 

@@ -15,11 +15,11 @@ from drystone_abi.protos import (
     SavedObject,
     TrackableObjectGraph,
 )
-from drystone_base.dtypes import FLOAT32, STRING, DType
+from drystone_base.checkpoint import save
+from drystone_base.core.dtypes import FLOAT32, STRING, DType
+from drystone_base.core.tensor import string_array
 from drystone_base.graph import Graph, Node
-from drystone_base.loaders.checkpoint import save
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.tensor import string_array
 
 WEIGHTS = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 

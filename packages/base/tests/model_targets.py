@@ -24,16 +24,16 @@ from google.protobuf.message import Message
 from model_files import meta_graph, model_graph
 
 from drystone_abi.protos import AttrValue, GraphDef, NodeDef, SavedModel
-from drystone_base.dtypes import from_numpy
-from drystone_base.errors import DrystoneError
+from drystone_base.api.model import Model
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.checkpoint import BundleReader, BundleWriter
+from drystone_base.core.dtypes import from_numpy
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.tensor import to_proto
 from drystone_base.graph import Graph, validate
+from drystone_base.inference.inference import infer
 from drystone_base.kernels import all_ops
 from drystone_base.loaders import load_model
-from drystone_base.loaders.checkpoint import BundleReader, BundleWriter
-from drystone_base.model import Model
-from drystone_base.ops.inference import infer
-from drystone_base.session import Session, SessionConfig
-from drystone_base.tensor import to_proto
 
 __all__ = ["DEADLINE", "TARGETS", "seeds"]
 
@@ -212,8 +212,8 @@ def _of_ops() -> list[Base]:
 
 
 def _add_case(graph: Graph, item: Any) -> None:
-    from drystone_base.dtypes import as_dtype
-    from drystone_base.kernels._testing import _infer_attrs, as_array
+    from drystone_base.core.dtypes import as_dtype
+    from drystone_base.executor.testing import _infer_attrs, as_array
     from drystone_base.ops.attrs import TensorAttr
     from drystone_base.ops.defs import op_def
 
@@ -310,7 +310,7 @@ def _change(attr: AttrValue, choices: Choices) -> None:
 
 
 def _change_tensor(attr: AttrValue, choices: Choices) -> None:
-    from drystone_base.tensor import from_proto
+    from drystone_base.core.tensor import from_proto
 
     try:
         array = np.array(from_proto(attr.tensor))

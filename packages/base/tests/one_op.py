@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drystone_base.dtypes import from_numpy
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import from_numpy
+from drystone_base.executor.testing import _infer_attrs, as_array, with_dtypes
+from drystone_base.files.access import Access
 from drystone_base.graph import Graph
-from drystone_base.kernels._testing import _infer_attrs, as_array, with_dtypes
 from drystone_base.ops.defs import op_def
-from drystone_base.policy import Access
-from drystone_base.session import Session, SessionConfig
-from drystone_base.state import Variable
+from drystone_base.state.variables import Variable
 
 __all__ = ["OneOp"]
 

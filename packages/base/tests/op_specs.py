@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterable
 from google.protobuf import text_encoding, text_format
 
 from drystone_abi.protos import AttrValue, OpDef
-from drystone_base.dtypes import from_number
-from drystone_base.errors import HostError
-from drystone_base.host import ops
+from drystone_base.core.dtypes import from_number
+from drystone_base.core.errors import HostError
 from drystone_base.host._lib import declare
 from drystone_base.host.status import Status
+from drystone_base.inference import plugin_ops as ops
 
 __all__ = ["FLAGS", "SHAPE_FUNCTION", "attr_spec", "define", "input_spec", "refusal", "specs_of"]
 

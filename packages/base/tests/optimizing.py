@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drystone_base.dtypes import from_number
+from drystone_base.core.dtypes import from_number
 from drystone_base.graph import Graph
 
 __all__ = ["small_graph"]

@@ -16,13 +16,13 @@ from typing import Any, Self
 
 import numpy as np
 
-from drystone_base.dtypes import RESOURCE, DType, as_dtype, from_numpy
-from drystone_base.errors import DrystoneError
-from drystone_base.kernels._testing import as_array, infer_shapes, run_op
+from drystone_base.core.dtypes import RESOURCE, DType, as_dtype, from_numpy
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.tensor import to_proto
+from drystone_base.executor.testing import as_array, infer_shapes, run_op
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.defs import op_def
-from drystone_base.state import ResourceHandle, Variable, handle_array
-from drystone_base.tensor import to_proto
+from drystone_base.state.variables import ResourceHandle, Variable, handle_array
 
 HERE = Path(__file__).parent
 DATA = HERE / "golden" / "data"
@@ -176,7 +176,7 @@ def _is_count(definition: Any, name: str) -> bool:
 
 
 def _counts(item: Case) -> dict[str, Any]:
-    from drystone_base.kernels._testing import _infer_attrs
+    from drystone_base.executor.testing import _infer_attrs
 
     return _infer_attrs(op_def(item.op), [as_array(v) for v in item.inputs], dict(item.attrs))
 

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from drystone_base.plugins import Plugin, _discover, _places, _settings
-from drystone_base.plugins._settings import Settings
+from drystone_base.core import plugin_settings as _settings
+from drystone_base.core.plugin_settings import Settings
+from drystone_base.plugins import Plugin, _discover, _places
 
 __all__ = [
     "MAGIC",

@@ -6,15 +6,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32, DType, as_dtype
-from drystone_base.errors import DrystoneError
-from drystone_base.executor.runtime import Runtime
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import FLOAT32, DType, as_dtype
+from drystone_base.core.errors import DrystoneError
+from drystone_base.executor.testing import run_op
+from drystone_base.files.access import Access
+from drystone_base.inference.shapes._registry import ShapeCall, find_shape_function
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import op_def
-from drystone_base.ops.shapes._registry import ShapeCall, find_shape_function
-from drystone_base.policy import Access
-from drystone_base.state import ResourceManager
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 Functions = dict[str, Callable[..., list[Any]]]
 

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import strategies as st
 
 from drystone_abi.protos import TensorProto
-from drystone_base import dtypes
-from drystone_base.dtypes import DType, from_number
-from drystone_base.wire import write_varint
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType, from_number
+from drystone_base.core.wire import write_varint
 
 __all__ = ["bytes_of", "listed", "same", "tensors"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from drystone_base import write_graph
-from drystone_base.dtypes import FLOAT32, STRING, from_numpy
+from drystone_base.core.dtypes import FLOAT32, STRING, from_numpy
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import TensorAttr
 

@@ -30,7 +30,8 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def fresh_state() -> Iterator[None]:
     """Each test begins without options, Python optimizers, and lines that were logged before."""
-    from drystone_optimizer import config, merge, sources
+    from drystone_optimizer.core import config, merge
+    from drystone_optimizer.plugins import sources
 
     kept = dict(sources._python)
     sources._python.clear()

@@ -10,9 +10,9 @@ from random_drawing import Drawing
 from random_images import draw_images
 from random_layers import draw_layers
 
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.errors import DrystoneError
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig
 
 __all__ = ["KINDS", "bits", "extreme", "first_difference"]

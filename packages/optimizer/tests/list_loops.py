@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from pass_checks import Maker, define, node
 
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, VARIANT, DType
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, VARIANT, DType
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 

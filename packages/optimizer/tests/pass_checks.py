@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from drystone_abi.protos import DataType, FunctionDef, NodeDef
-from drystone_base.dtypes import FLOAT32, INT32, DType, from_numpy
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, INT32, DType, from_numpy
 from drystone_base.graph import Graph, Node, Output, output_name
 from drystone_base.ops.attrs import TensorAttr, encode_attr
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, Report, optimize_with_report
-from drystone_optimizer.config import OWN, PASSES
+from drystone_optimizer.core.config import OWN, PASSES
 
 __all__ = [
     "DEVICES",

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from random_drawing import Drawing
 
-from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, FLOAT64, INT32
 from drystone_base.graph import Output
-from drystone_base.session import Session, SessionConfig
 
 __all__ = ["Arithmetic", "draw", "run"]
 

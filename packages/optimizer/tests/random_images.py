@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from random_drawing import Drawing
 
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Output
 
 __all__ = ["Images", "draw_images"]

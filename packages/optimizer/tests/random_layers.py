@@ -11,7 +11,7 @@ import numpy as np
 from pass_checks import unary_function
 from random_drawing import Drawing
 
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Output
 from drystone_base.ops.attrs import FunctionRef
 

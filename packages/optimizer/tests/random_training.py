@@ -8,7 +8,7 @@ import numpy as np
 from random_drawing import Drawing
 from random_programs import Program
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Output
 
 __all__ = ["draw_training"]

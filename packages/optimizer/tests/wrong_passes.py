@@ -9,10 +9,10 @@ import pytest
 from drystone_abi.protos import DataType, FunctionDef
 from drystone_base.graph import Graph, Node
 from drystone_base.passes import Grouping, Pass, PassOptions
-from drystone_optimizer import meta
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule, apply_rules
 from drystone_optimizer.passes._registry import PASSES, BuiltIn
-from drystone_optimizer.rules import Numeric, Rule, apply_rules
+from drystone_optimizer.pipeline import meta
 
 __all__ = [
     "exchanges_operands", "fails_on_tanh", "install", "minus_tanh", "negates", "reorders_sums",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from drystone_abi.protos import FunctionDef
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.plugins import load_library
@@ -58,7 +58,8 @@ def seeing(
     size: str = "TP_SUBGRAPH_FNS_STRUCT_SIZE",
 ) -> ctypes.CDLL:
     """The library of ``seeing.c``, whose backend of that name says ``size`` of its functions."""
-    from drystone_subgraph import backend, c_backend
+    from drystone_subgraph.c_abi import c_backend
+    from drystone_subgraph.contract import backend
 
     path = compile_library(_SOURCE, flags=[f'-DNAME="{name}"', f"-DFNS_SIZE={size}"])
     plugin: Any = load_library(str(path), policy="allow_unverified")

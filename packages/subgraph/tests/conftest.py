@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from drystone_base import modules
-from drystone_subgraph.module import MODULE
+from drystone_subgraph.session.module import MODULE
 
 TOP = Path(__file__).resolve().parents[3]
 BASE = TOP / "packages" / "base" / "tests"
@@ -28,7 +28,7 @@ def module() -> None:
 @pytest.fixture(autouse=True)
 def fresh_backends(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Each test begins with the backends that are installed, and without the variable."""
-    from drystone_subgraph import backend
+    from drystone_subgraph.contract import backend
 
     monkeypatch.delenv("DRYSTONE_SUBGRAPH_BACKEND", raising=False)
     backend.backends()

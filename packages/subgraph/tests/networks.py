@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.ops.attrs import TensorAttr
 

@@ -10,7 +10,7 @@ import numpy as np
 from partitions import graph_of
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph, Node, Output, output_name
 from drystone_base.graph.validate import Signatures
 from drystone_subgraph import (
@@ -22,12 +22,12 @@ from drystone_subgraph import (
     SubgraphProperty,
     SubgraphSelector,
 )
-from drystone_subgraph.context import wiring
-from drystone_subgraph.fixed import fixed_reasons
-from drystone_subgraph.grow import Field
-from drystone_subgraph.needed import needed_part
-from drystone_subgraph.partitioner import Partitioning
-from drystone_subgraph.report import PartitionReport
+from drystone_subgraph.regions.context import wiring
+from drystone_subgraph.regions.fixed import fixed_reasons
+from drystone_subgraph.regions.grow import Field
+from drystone_subgraph.regions.needed import needed_part
+from drystone_subgraph.regions.partitioner import Partitioning
+from drystone_subgraph.regions.report import PartitionReport
 
 __all__ = ["cyclic", "grown", "parts_differ", "random_graph", "values_differ"]
 

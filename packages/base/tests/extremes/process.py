@@ -186,7 +186,7 @@ def _main(role: str, out: BinaryIO) -> None:
         serve: Callable[..., Iterator[Any]] = _serve_tensorflow
     else:
         from drystone_base import plugins
-        from drystone_base.kernels.selection import registered
+        from drystone_base.executor.selection import registered
 
         plugins.ensure_loaded()
         if role == "cpu" and not registered():

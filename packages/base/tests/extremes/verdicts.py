@@ -12,8 +12,8 @@ from one_op import OneOp
 from oracle import Case
 from parity.judge import Verdict, judge
 
-from drystone_base.errors import DrystoneError
-from drystone_base.kernels.selection import registered
+from drystone_base.core.errors import DrystoneError
+from drystone_base.executor.selection import registered
 from extremes.by_chance import is_by_chance
 
 __all__ = ["BACKENDS", "Backend", "verdict"]

@@ -16,19 +16,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base import dtypes
-from drystone_base.dtypes import DType, from_number
-from drystone_base.errors import DrystoneError
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType, from_number
+from drystone_base.core.errors import DrystoneError
 from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.plan import lower
 from drystone_base.executor.reference import run
-from drystone_base.executor.runtime import Runtime
 from drystone_base.graph import Graph
+from drystone_base.inference.inference import infer
 from drystone_base.kernels import _limits, all_ops
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import AttrDef, OpDef, op_def
-from drystone_base.ops.inference import infer
-from drystone_base.state import ResourceManager
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 ROUNDS = 25
 MEMORY = 1 << 30

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base import dtypes
-from drystone_base.dtypes import DType, from_numpy
-from drystone_base.errors import DrystoneError, ShapeError
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType, from_numpy
+from drystone_base.core.errors import DrystoneError, ShapeError
+from drystone_base.executor.testing import infer_shapes, run_op
 from drystone_base.kernels._registry import find_kernel
-from drystone_base.kernels._testing import infer_shapes, run_op
 from drystone_base.ops.defs import ArgDef, OpDef, names, op_def
 
 FAMILIES = {

@@ -10,9 +10,9 @@ from checkpoint_files import table_of_block
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import DrystoneError
-from drystone_base.loaders.checkpoint import BundleReader, BundleWriter, latest_checkpoint
-from drystone_base.loaders.checkpoint._table import read_table, write_table
+from drystone_base.checkpoint import BundleReader, BundleWriter, latest_checkpoint
+from drystone_base.checkpoint._table import read_table, write_table
+from drystone_base.core.errors import DrystoneError
 
 Damage = list[tuple[str, int, int]]
 DAMAGE: st.SearchStrategy[Damage] = st.lists(

@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from drystone_abi.protos import GraphDef
-from drystone_base import Graph, Session, SessionConfig, dtypes, infer
-from drystone_base.errors import DrystoneError
+from drystone_base import Graph, Session, SessionConfig, infer
+from drystone_base.core import dtypes
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import from_text, topological_order, validate
 from drystone_base.graph._wire import LARGE
 from drystone_base.graph.validate import output_dtypes

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from model_files import meta_graph, model_graph, write_saved_model
 
 from drystone_abi.protos import SavedModel
-from drystone_base.errors import BadModelFile, DrystoneError
+from drystone_base.core.errors import BadModelFile, DrystoneError
+from drystone_base.core.wire import write_varint
 from drystone_base.graph import validate
 from drystone_base.loaders import LoadedModel, load_model, read_graph
-from drystone_base.wire import write_varint
 
 Damage = list[tuple[str, int, int]]
 DAMAGE: st.SearchStrategy[Damage] = st.lists(

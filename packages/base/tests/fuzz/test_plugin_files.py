@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from plugin_files import OPEN, VARIANTS, Compile, plugin
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
+from drystone_base.files.contents import read_message
 from drystone_base.host.library import open_library
 from drystone_base.plugins import _minisign as minisign
-from drystone_base.plugins._contents import read_message
 from drystone_base.plugins._elf import BadElf, parse
 from drystone_base.plugins._linker import parse_cache
 from drystone_base.plugins._manifest import read_manifest

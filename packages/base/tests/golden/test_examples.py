@@ -16,14 +16,14 @@ import oracle
 import pytest
 from oracle import case
 
-from drystone_base.dtypes import FLOAT32, INT8, as_dtype, from_numpy
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import FLOAT32, INT8, as_dtype, from_numpy
+from drystone_base.core.errors import DrystoneError
 from drystone_base.executor.examples import Examples, examples_of
+from drystone_base.executor.testing import _infer_attrs, as_array, run_op
 from drystone_base.graph import Graph
-from drystone_base.kernels._testing import _infer_attrs, as_array, run_op
+from drystone_base.inference.batch_rules._registry import RULES
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.defs import op_def
-from drystone_base.ops.examples._registry import RULES
 from drystone_base.ops.own import (
     ATTENTION,
     FROM_GRID,

@@ -7,7 +7,7 @@ import numpy as np
 import oracle
 import pytest
 
-from drystone_base.kernels._testing import as_array, infer_shapes
+from drystone_base.executor.testing import as_array, infer_shapes
 
 
 def blurred(shape: tuple[int, ...], rng: random.Random) -> tuple[int, ...] | None:

@@ -9,7 +9,7 @@ import numpy as np
 import oracle
 from oracle import Case
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.ops.defs import op_def
 from parity.difference import Difference, answers, has, not_finite, says
 from parity.extreme_differences import EXTREMES

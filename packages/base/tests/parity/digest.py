@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import oracle
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 
 __all__ = ["Digest"]
 

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from oracle import Case
 
-from drystone_base.dtypes import DType, as_dtype, from_number
+from drystone_base.core.dtypes import DType, as_dtype, from_number
 from drystone_base.ops.defs import ArgDef, AttrDef, OpDef, op_def
 
 __all__ = ["Array", "Draft", "Drawer", "Rule", "draw_case"]

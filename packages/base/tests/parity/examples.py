@@ -16,8 +16,8 @@ import numpy as np
 import oracle
 from oracle import Case
 
-from drystone_base.dtypes import as_dtype
-from drystone_base.kernels._testing import as_array
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.executor.testing import as_array
 
 __all__ = ["FILE", "Example", "load", "save"]
 

@@ -9,7 +9,7 @@ import numpy as np
 import oracle
 from oracle import Case
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from parity.differences import known_difference
 from parity.digest import Digest
 from parity.rules import rule_of

@@ -17,7 +17,7 @@ import numpy as np
 import oracle
 from oracle import Case
 
-from drystone_base.kernels._testing import as_array
+from drystone_base.executor.testing import as_array
 from parity.digest import Digest, checksum
 from parity.draft import draw_case
 from parity.judge import Verdict, case_dtype

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
 from random_programs.draw import Program, draw
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drystone_base.dtypes import FLOAT32, INT32, RESOURCE
+from drystone_base.core.dtypes import FLOAT32, INT32, RESOURCE
 from drystone_base.graph import Node
 from random_programs.scope import Scope, Value
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from drystone_abi.protos import FunctionDef
-from drystone_base.dtypes import BOOL, INT32, RESOURCE, DType
+from drystone_base.core.dtypes import BOOL, INT32, RESOURCE, DType
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import op_def

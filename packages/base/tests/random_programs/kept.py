@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-from drystone_base.errors import DrystoneError
-from drystone_base.kept.later import LATER
-from drystone_base.kept.plans import KeptPlans
+from drystone_base.api.cached_plans import KeptPlans
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.errors import DrystoneError
+from drystone_base.executor.plan_cache.later import LATER
 from drystone_base.loaders.graphdef import load_graphdef, write_graph
-from drystone_base.session import Session, SessionConfig
 from random_programs.agree import DEADLINE, Disagreement, Failed, outcome, same
 from random_programs.draw import Program
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from drystone_base.dtypes import BOOL, COMPLEX64, COMPLEX128, FLOAT32, INT32, INT64, STRING
+from drystone_base.core.dtypes import BOOL, COMPLEX64, COMPLEX128, FLOAT32, INT32, INT64, STRING
 from drystone_base.ops.defs import op_def
 from random_programs.scope import FLOATS, INTEGERS, NUMBERS, Scope, Shape, Value
 

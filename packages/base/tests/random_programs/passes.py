@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from drystone_base.api.session import Session, SessionConfig
 from drystone_base.host import available
-from drystone_base.session import Session, SessionConfig
 from random_programs.agree import DEADLINE, outcome, same
 from random_programs.draw import Program
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from drystone_base import dtypes
-from drystone_base.dtypes import DType
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.ops.attrs import TensorAttr
 

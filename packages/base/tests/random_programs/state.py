@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drystone_base.dtypes import FLOAT32, INT32, INT64, STRING, VARIANT
+from drystone_base.core.dtypes import FLOAT32, INT32, INT64, STRING, VARIANT
 from drystone_base.graph import Node
 from random_programs.scope import EVERY, NUMBERS, Scope, Value, sample
 

@@ -17,10 +17,10 @@ from parity.judge import TOLERANCE
 
 from drystone_abi.protos import GraphDef
 from drystone_base import Access, Graph, Inference, Session, SessionConfig, infer
-from drystone_base.errors import DrystoneError, ShapeError
+from drystone_base.core.errors import DrystoneError, ShapeError
+from drystone_base.core.tensor import string_array
 from drystone_base.graph import Output
 from drystone_base.graph.versions import CONSUMER
-from drystone_base.tensor import string_array
 from scenarios._program import Step
 from scenarios._registry import Scenario, load
 

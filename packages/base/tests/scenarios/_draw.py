@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base.dtypes import as_dtype
-from drystone_base.kernels._testing import as_array
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.executor.testing import as_array
 
 __all__ = ["numbers", "pick", "values"]
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from drystone_base.dtypes import DType, as_dtype, from_numpy
+from drystone_base.core.dtypes import DType, as_dtype, from_numpy
+from drystone_base.executor.testing import as_array
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.graph.validate import output_dtypes
-from drystone_base.kernels._testing import as_array
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.defs import ArgDef, op_def
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from stateful import i64
 
-from drystone_base.kernels._records import write_record
+from drystone_base.kernels.io._records import write_record
 from scenarios import Program, with_tensorflow
 from scenarios.datasets import run_one
 from scenarios.datasets_ops import Ops

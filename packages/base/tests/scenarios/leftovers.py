@@ -10,8 +10,8 @@ import numpy as np
 from exact import gram
 from stateful import f32, i32, i64
 
+from drystone_base.executor.testing import as_array
 from drystone_base.graph import Node
-from drystone_base.kernels._testing import as_array
 from scenarios import Program, scenario
 from scenarios._draw import pick, values
 from scenarios.internal import run

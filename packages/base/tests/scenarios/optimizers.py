@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node
 from drystone_base.ops.defs import names, op_def
 from scenarios import Program, scenario

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from drystone_base.graph import Node
-from drystone_base.kernels._records import write_record
+from drystone_base.kernels.io._records import write_record
 from scenarios import Program, scenario
 
 

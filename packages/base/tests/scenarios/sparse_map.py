@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from stateful import f32, i64
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from scenarios import Program, scenario
 
 TYPES = ["float16", "float32", "float64", "int32", "int64", "uint8", "complex64", "bool", "string"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from stateful import i64
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from scenarios import Program, scenario
 
 DTYPES = ["float32", "float64", "float16", "bfloat16", "int8", "uint16", "int32", "int64", "bool",

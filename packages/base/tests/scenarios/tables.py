@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from stateful import f32, i64
 
+from drystone_base.executor.testing import as_array
 from drystone_base.graph import Node, Output
-from drystone_base.kernels._testing import as_array
 from scenarios import Program, scenario
 from scenarios._draw import pick, values
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from stateful import f32, i32
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.ops.defs import op_def
 from scenarios import Program, scenario
 

@@ -33,7 +33,7 @@ def in_drystone(library: str, proto: bytes, fetch: str) -> Any:
     import drystone_base as base
     from drystone_base.graph import Graph
     from drystone_base.host.library import open_library
-    from drystone_base.host.ops import sync
+    from drystone_base.inference.plugin_ops import sync
 
     open_library(library).initialise("TF_InitKernel")
     sync()

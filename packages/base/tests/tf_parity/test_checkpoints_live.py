@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import SavedModel
-from drystone_base.dtypes import from_numpy
+from drystone_base.api.model import load
+from drystone_base.checkpoint import BundleReader, BundleWriter, merge, save
+from drystone_base.core.dtypes import from_numpy
+from drystone_base.core.tensor import string_array
 from drystone_base.loaders import load_model
-from drystone_base.loaders.checkpoint import BundleReader, BundleWriter, merge, save
-from drystone_base.model import load
-from drystone_base.tensor import string_array
 
 tf: Any = pytest.importorskip(
     "tensorflow", reason="tensorflow is not installed; run nox -s tf_parity"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32, as_dtype, from_numpy
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import FLOAT32, as_dtype, from_numpy
+from drystone_base.executor.testing import run_op
 
 tf: Any = pytest.importorskip(
     "tensorflow", reason="tensorflow is not installed; run nox -s tf_parity"

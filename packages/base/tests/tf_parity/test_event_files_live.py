@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from stateful import Bench, f32, i32, i64
 
-from drystone_base.kernels._testing import run_op
+from drystone_base.executor.testing import run_op
 
 tf = pytest.importorskip("tensorflow", reason="tensorflow is not installed; run nox -s tf_parity")
 

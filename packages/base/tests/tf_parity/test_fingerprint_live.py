@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from drystone_base._fingerprint import fingerprint64
+from drystone_base.core.fingerprint import fingerprint64
 
 tf = pytest.importorskip("tensorflow", reason="tensorflow is not installed; run nox -s tf_parity")
 

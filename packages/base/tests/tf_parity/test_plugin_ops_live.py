@@ -15,9 +15,10 @@ import pytest
 from op_specs import define
 
 from drystone_abi.protos import DataType, NodeDef
-from drystone_base.errors import HostError
-from drystone_base.host import _lib, ops
+from drystone_base.core.errors import HostError
+from drystone_base.host import _lib
 from drystone_base.host.library import open_library
+from drystone_base.inference import plugin_ops as ops
 
 pytest.importorskip("tensorflow", reason="tensorflow is not installed; run nox -s tf_parity")
 if not _lib.available():

@@ -16,7 +16,7 @@ IMPORTS = {
     "drystone": (
         "import drystone_base, numpy as np, drystone_abi.protos as protos\n"
         "from drystone_base.graph import Graph\n"
-        "from drystone_base.session import Session\n"
+        "from drystone_base.api.session import Session\n"
         "[getattr(protos, name) for name in protos.__all__]"
     ),
 }
@@ -33,14 +33,14 @@ bytes_ = graph.as_graph_def().SerializeToString()
 ours = Session(Graph.from_bytes(bytes_)).run("y:0", {"x:0": x})
 back = tf.compat.v1.GraphDef.FromString(Graph.from_bytes(bytes_).to_bytes())
 from drystone_base import plugins
-from drystone_base.kernels.selection import registered
+from drystone_base.executor.selection import registered
 plugins.ensure_loaded()
 kernels = sum(len(rows) for rows in registered().values())
 print(json.dumps([theirs.tolist(), ours.tolist(), back == graph.as_graph_def(), kernels]))
 """
 ALONE = """
 from drystone_base import plugins
-from drystone_base.kernels.selection import registered
+from drystone_base.executor.selection import registered
 plugins.ensure_loaded()
 print(sum(len(rows) for rows in registered().values()))
 """

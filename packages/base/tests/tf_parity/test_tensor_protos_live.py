@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from tensor_encodings import tensors
 
 from drystone_abi.protos import TensorProto
-from drystone_base.tensor import from_proto
+from drystone_base.core.tensor import from_proto
 
 tf = pytest.importorskip("tensorflow", reason="tensorflow is not installed; run nox -s tf_parity")
 

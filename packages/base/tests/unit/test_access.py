@@ -21,14 +21,14 @@ from tiny_models import affine
 
 import drystone_base as ds
 from drystone_base import Access, Session, SessionConfig
+from drystone_base.checkpoint import save as save_tensors
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32, INT64, STRING
+from drystone_base.core.dtypes import FLOAT32, INT64, STRING
+from drystone_base.files.access import OUTSIDE
 from drystone_base.graph import Graph
+from drystone_base.inference.inference import infer
 from drystone_base.kernels import all_ops, find_kernel
-from drystone_base.loaders.checkpoint import save as save_tensors
 from drystone_base.ops.defs import find
-from drystone_base.ops.inference import infer
-from drystone_base.policy import OUTSIDE
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import drystone_base as ds
-from drystone_base.arguments import checked, explained, fits
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.arguments import checked, explained, fits
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import parse_tensor_name
 from drystone_base.placement.device import parse_device
 

@@ -13,10 +13,11 @@ import pytest
 from random_programs.draw import draw
 from random_programs.passes import differences
 
-from drystone_base import BadRequest, Graph, GraphError, KernelError, Session, SessionConfig, dtypes
-from drystone_base.compilers import CompilerWarning, Given, find_compiler, register_compiler
+from drystone_base import BadRequest, Graph, GraphError, KernelError, Session, SessionConfig
+from drystone_base.core import dtypes
 from drystone_base.graph import Body
 from drystone_base.host import available
+from drystone_base.state.compilers import CompilerWarning, Given, find_compiler, register_compiler
 
 BUILD = "BuildClusterOpsPass"
 FLOAT = dtypes.FLOAT32
@@ -115,7 +116,7 @@ def test_until_it_is_compiled_the_function_runs(registered: Any) -> None:
     until(lambda: results(found) == [[1.0], [256.0]] and done.is_set())
 
 
-@pytest.mark.filterwarnings("ignore::drystone_base.compilers.CompilerWarning")
+@pytest.mark.filterwarnings("ignore::drystone_base.state.compilers.CompilerWarning")
 def test_what_cannot_be_compiled_runs_as_it_is(registered: Any) -> None:
     """Row H23. S3-build."""
 
@@ -165,12 +166,12 @@ def test_a_compiler_that_is_not_there() -> None:
         "there is no compiler 'nobody' for clusters [bad-pass-setting]\n"
         "  check: the setting 'compiler' must name one that was registered\n"
         "  found: 'nobody'\n"
-        "  needed: a name that drystone_base.compilers.register_compiler was given\n"
+        "  needed: a name that drystone_base.state.compilers.register_compiler was given\n"
         '  remedy: SessionConfig(passes={"BuildClusterOpsPass": {"compiler": NAME}})'
     )
 
 
-@pytest.mark.filterwarnings("ignore::drystone_base.compilers.CompilerWarning")
+@pytest.mark.filterwarnings("ignore::drystone_base.state.compilers.CompilerWarning")
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(seed: int) -> None:
     """Row H23. S3-build."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base import BadRequest, Graph, GraphError, Session, SessionConfig, dtypes
+from drystone_base import BadRequest, Graph, GraphError, Session, SessionConfig
+from drystone_base.core import dtypes
 from drystone_base.graph import Node
 from drystone_base.host import available
 from drystone_base.ops.attrs import TensorAttr

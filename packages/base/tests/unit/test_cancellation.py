@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from endless import KINDS, endless
 
-from drystone_base.cancellation import Cancellation
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import KernelError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import KernelError
 from drystone_base.graph import Graph
 from drystone_base.host import available
-from drystone_base.session import Session, SessionConfig
+from drystone_base.state.cancellation import Cancellation
 
 EXECUTORS = ["reference", *(["native"] if available() else [])]
 
@@ -76,7 +76,7 @@ PROGRAM = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # what starts us may have it ignored
 from endless import endless
-from drystone_base.session import Session, SessionConfig
+from drystone_base.api.session import Session, SessionConfig
 
 session = Session(endless(sys.argv[2]), SessionConfig(executor=sys.argv[1]))
 session.run("out:0", {"flag:0": False})

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from drystone_abi.protos import TrackableObjectGraph
+from drystone_base.checkpoint import save, state_latest
 from drystone_base.cli._app import app
-from drystone_base.loaders.checkpoint import save, state_latest
-from drystone_base.tensor import string_array
+from drystone_base.core.tensor import string_array
 
 DATA = Path(__file__).parent / "data"
 

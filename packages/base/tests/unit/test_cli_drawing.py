@@ -14,7 +14,7 @@ from drystone_base.cli._app import app
 from drystone_base.cli._draw_diagram import Placed, Port, choose_open, place
 from drystone_base.cli._draw_layout import Layout, lay_out
 from drystone_base.cli._draw_tree import MAX_CHILDREN, Group, Leaf, Tree, shape_label
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 
 TYPED = {"T": FLOAT32}

@@ -19,9 +19,9 @@ from drystone_base.cli import _health, _plugins, _streams
 from drystone_base.cli._app import app
 from drystone_base.cli._output import print_table
 from drystone_base.cli._values import read_npz
-from drystone_base.errors import BadRequest
-from drystone_base.loaders import _writing
-from drystone_base.loaders._writing import replace_file
+from drystone_base.core.errors import BadRequest
+from drystone_base.files import writing as _writing
+from drystone_base.files.writing import replace_file
 from drystone_base.plugins import Plugin
 
 X = np.array([[1.0, -2.0, 3.0]], np.float32)

@@ -13,7 +13,7 @@ from tiny_models import affine, echo, write
 from drystone_base.cli._app import app
 from drystone_base.cli._given import parse_input, parse_inputs, read_inputs
 from drystone_base.cli._values import read_npz
-from drystone_base.errors import BadRequest
+from drystone_base.core.errors import BadRequest
 
 ANY_BYTES = bytes(range(256)) + b"\0\0"
 

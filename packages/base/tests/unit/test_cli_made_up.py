@@ -12,11 +12,11 @@ import drystone_base as ds
 from drystone_abi.protos import FunctionDef
 from drystone_base.cli._app import app
 from drystone_base.cli._made_up import make_inputs
-from drystone_base.dtypes import FLOAT32, INT32, INT64, STRING, UINT8
+from drystone_base.core.dtypes import FLOAT32, INT32, INT64, STRING, UINT8
+from drystone_base.core.tensor import string_array
 from drystone_base.graph import Graph, Node
 from drystone_base.loaders import Signature, TensorSpec
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
-from drystone_base.tensor import string_array
 
 
 def run(graph: Graph, tmp_path: Path, *more: str) -> Any:

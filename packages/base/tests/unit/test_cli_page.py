@@ -19,7 +19,7 @@ import drystone_base as ds
 from drystone_abi.protos import DataType, FunctionDef
 from drystone_base.cli import _draw_html
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef
 

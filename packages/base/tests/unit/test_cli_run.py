@@ -14,10 +14,10 @@ from tiny_models import affine, constant, echo, placeholder, unsupported, write
 import drystone_base as ds
 from drystone_base.cli._app import app
 from drystone_base.cli._values import fill_shape, made_up, read_npz, summary, write_npz
-from drystone_base.dtypes import as_dtype
-from drystone_base.errors import BadRequest
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.core.errors import BadRequest
+from drystone_base.core.tensor import as_strings
 from drystone_base.graph import Graph
-from drystone_base.tensor import as_strings
 
 
 def drystone(*arguments: str) -> Result:
@@ -334,16 +334,16 @@ def test_sizes_of_inputs_that_are_given_are_refused(
 def test_commands_that_run_a_model_share_their_options(
     tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import drystone_base.model
+    import drystone_base.api.model
 
     seen: list[dict[str, Any]] = []
-    whole = drystone_base.model.load
+    whole = drystone_base.api.model.load
 
     def load(path: Any, **options: Any) -> Any:
         seen.append(options)
         return whole(path, **options | {"precision": None})
 
-    monkeypatch.setattr("drystone_base.model.load", load)
+    monkeypatch.setattr("drystone_base.api.model.load", load)
     monkeypatch.setenv("DRYSTONE_EXECUTOR", "native")  # the reference has no plan to explain
     models = [open_model(tmp_path)] * (2 if command == "diff" else 1)
     done = drystone(

@@ -11,7 +11,8 @@ import pytest
 from random_programs.draw import draw
 from random_programs.passes import differences
 
-from drystone_base import Graph, Session, SessionConfig, dtypes
+from drystone_base import Graph, Session, SessionConfig
+from drystone_base.core import dtypes
 from drystone_base.graph import Node, topological_order
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.passes import Grouping, PassOptions, run_grouping

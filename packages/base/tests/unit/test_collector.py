@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from drystone_base.collector import _HOLD, no_cycle_collection
+from drystone_base.core.collector import _HOLD, no_cycle_collection
 
 
 @pytest.fixture(autouse=True)

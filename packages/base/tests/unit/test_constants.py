@@ -5,11 +5,11 @@ from typing import Literal
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.host import available
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.session import Session, SessionConfig
 
 VALUES = np.arange(20_000, dtype=np.float32)
 

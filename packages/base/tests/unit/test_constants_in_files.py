@@ -14,15 +14,15 @@ import numpy as np
 import pytest
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32, DType, as_dtype
-from drystone_base.errors import BadModelFile
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, DType, as_dtype
+from drystone_base.core.errors import BadModelFile
+from drystone_base.files.local import map_file
+from drystone_base.files.mapped import place_of
 from drystone_base.graph import Graph
 from drystone_base.host.live import live_objects
-from drystone_base.loaders._files import map_file
 from drystone_base.loaders.graphdef import read_graph, write_graph
-from drystone_base.ops._mapped import place_of
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.session import Session, SessionConfig
 
 ROWS, COLUMNS = 160, 130  # float32: more than is worth leaving in the file
 

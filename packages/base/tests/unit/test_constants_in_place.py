@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.files.local import map_file
+from drystone_base.files.mapped import let_go
 from drystone_base.graph import Graph
 from drystone_base.graph.pages import let_go_of_files
-from drystone_base.loaders._files import map_file
 from drystone_base.loaders.graphdef import read_graph, write_graph
-from drystone_base.ops._mapped import let_go
 from drystone_base.ops.attrs import TensorAttr
 
 Numbers = np.ndarray[Any, Any]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph, Node, topological_order
 from drystone_base.graph.contraction import Contraction
 

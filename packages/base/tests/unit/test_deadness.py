@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drystone_base.dtypes import BOOL, FLOAT32
+from drystone_base.core.dtypes import BOOL, FLOAT32
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.graph.deadness import ALIVE, Deadness
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drystone_base import digests
+from drystone_base.core import digests
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))

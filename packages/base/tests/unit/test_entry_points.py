@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from drystone_base import _entry_points
-from drystone_base._entry_points import EntryPoint, declared, points
+from drystone_base.core import entry_points as _entry_points
+from drystone_base.core.entry_points import EntryPoint, declared, points
 from drystone_base.modules import _registry
 
 

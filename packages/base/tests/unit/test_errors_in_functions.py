@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import FunctionDef, NodeDef
-from drystone_base.dtypes import FLOAT32, INT32
-from drystone_base.errors import DrystoneError, KernelError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.core.errors import DrystoneError, KernelError
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
-from drystone_base.session import Session, SessionConfig
 
 
 def node(op: str, name: str, inputs: list[str], **attrs: Any) -> NodeDef:

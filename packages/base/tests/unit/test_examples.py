@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import tiny_models as tiny
 
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, STRING
-from drystone_base.errors import KernelError
+from drystone_base.api.session import Session
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, STRING
+from drystone_base.core.errors import KernelError
 from drystone_base.executor.examples import Examples, Mixed, examples_of
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.own import ATTENTION, FUSED_ELEMENTWISE, LAYER_NORM
-from drystone_base.session import Session
 
 FLOATS = {"T": FLOAT32}
 DENSE = {**FLOATS, "transpose_a": False, "transpose_b": False}

@@ -5,7 +5,7 @@ import pytest
 
 import drystone_base as ds
 from drystone_base import Session, SessionConfig
-from drystone_base.errors import BadRequest, GraphError, KernelError, UnsupportedOp
+from drystone_base.core.errors import BadRequest, GraphError, KernelError, UnsupportedOp
 from drystone_base.graph import from_text
 from drystone_base.ops.attrs import TensorAttr
 

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import FunctionDef
-from drystone_base import dtypes
-from drystone_base.errors import DrystoneError, KernelError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core import dtypes
+from drystone_base.core.errors import DrystoneError, KernelError
 from drystone_base.graph import Graph
 from drystone_base.host import available
 from drystone_base.host.library import open_library
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
 from drystone_base.ops.defs import ArgDef, OpDef, register
-from drystone_base.session import Session, SessionConfig
 
 EXECUTORS = ["reference", *(["native"] if available() else [])]
 both = pytest.mark.parametrize("executor", EXECUTORS)

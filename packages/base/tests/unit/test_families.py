@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from drystone_base._families import Families
+from drystone_base.core.families import Families
+from drystone_base.inference.shapes._registry import SHAPES
 from drystone_base.kernels._registry import KERNELS
-from drystone_base.ops.shapes._registry import SHAPES
 
 LOADED = """
 import sys
 from drystone_base.kernels._registry import KERNELS, find_kernel
-from drystone_base.ops.shapes._registry import SHAPES, find_shape_function
+from drystone_base.inference.shapes._registry import SHAPES, find_shape_function
 assert find_kernel("Einsum").__name__ == "einsum"
 assert find_shape_function("Einsum") is not None
 for families in (KERNELS, SHAPES):

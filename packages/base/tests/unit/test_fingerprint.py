@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from drystone_base._fingerprint import fingerprint64
+from drystone_base.core.fingerprint import fingerprint64
 
 # Recorded with tf.fingerprint(tf.constant(messages())[:, None]).numpy().view("<u8").ravel().
 RECORDED = Path(__file__).parent / "data" / "fingerprint64.npy"

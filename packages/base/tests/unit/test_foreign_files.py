@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
+from drystone_base.checkpoint import BundleWriter
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.loaders._foreign import FOREIGN
-from drystone_base.loaders.checkpoint import BundleWriter
 
 
 def zipped(*names: str) -> bytes:

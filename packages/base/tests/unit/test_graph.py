@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import FunctionDef, GraphDef
-from drystone_base import dtypes
-from drystone_base.errors import BadModelFile, GraphError
+from drystone_base.core import dtypes
+from drystone_base.core.errors import BadModelFile, GraphError
 from drystone_base.graph import (
     FunctionLibrary,
     Graph,

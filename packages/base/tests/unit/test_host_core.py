@@ -12,7 +12,7 @@ import pytest
 from fresh_process import run_program
 
 from drystone_base import host
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import _lib, buffer
 from drystone_base.host.status import CODES, Status
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as fs
 from drystone_base.host.library import HostLibrary, open_library
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as fs
 from drystone_base.host import filesystem_options
 from drystone_base.host._lib import declare

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as fs
 
 _EXAMPLE = Path(__file__).parents[4] / "plugin-abi" / "examples" / "filesystem_c"

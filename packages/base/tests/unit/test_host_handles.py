@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base import dtypes
-from drystone_base.errors import HostError
+from drystone_base.core import dtypes
+from drystone_base.core.errors import HostError
+from drystone_base.core.tensor import string_array
+from drystone_base.executor.handles import adapt, value_of
 from drystone_base.host._lib import declare
 from drystone_base.host.extension import extension
-from drystone_base.host.handles import adapt, value_of
-from drystone_base.kernels._tensor_lists import TensorList
-from drystone_base.state import handle_array
-from drystone_base.tensor import string_array
+from drystone_base.kernels.data_flow._tensor_lists import TensorList
+from drystone_base.state.variables import handle_array
 
 VARIANT = dtypes.VARIANT.number
 data_of = declare("TF_TensorData", ctypes.c_void_p, ctypes.c_void_p)

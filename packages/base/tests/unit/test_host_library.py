@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from plugin_files import VARIANTS, Compile, records_flag, rewritten
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct
 from drystone_base.host.library import aliases, known_entries, open_library

@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drystone_base.dtypes import FLOAT32, as_dtype
-from drystone_base.errors import HostError, ShapeError
+from drystone_base.core.dtypes import FLOAT32, as_dtype
+from drystone_base.core.errors import HostError, ShapeError
 from drystone_base.graph import Graph
 from drystone_base.graph.validate import validate
-from drystone_base.host import _lib, ops
+from drystone_base.host import _lib
 from drystone_base.host.library import HostLibrary, open_library
-from drystone_base.ops.inference import infer
-from drystone_base.ops.shapes._registry import Shape
+from drystone_base.inference import plugin_ops as ops
+from drystone_base.inference.inference import infer
+from drystone_base.inference.shapes._registry import Shape
 
 if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from op_specs import attr_spec, define, input_spec, refusal, specs_of
 
 from drystone_abi.protos import OpDef
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import _lib
 
 if not _lib.available():

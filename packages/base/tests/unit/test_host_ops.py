@@ -13,13 +13,14 @@ import pytest
 from op_specs import FLAGS, define, refusal, specs_of
 
 from drystone_abi.protos import DataType, KernelList, OpDef, OpList
-from drystone_base.dtypes import INT64
-from drystone_base.errors import GraphError, HostError, UnsupportedOp
-from drystone_base.host import _lib, op_services, ops
+from drystone_base.core.dtypes import INT64
+from drystone_base.core.errors import GraphError, HostError, UnsupportedOp
+from drystone_base.host import _lib, op_services
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct, bytes_of, filled
 from drystone_base.host.library import HostLibrary, open_library
 from drystone_base.host.status import Status
+from drystone_base.inference import plugin_ops as ops
 from drystone_base.ops import defs
 
 if not _lib.available():
@@ -259,7 +260,7 @@ def test_a_failing_program_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_host_never_reaches_an_interpreter_that_has_ended(library: HostLibrary) -> None:
     code = f"""
 import atexit
-from drystone_base.host import ops
+from drystone_base.inference import plugin_ops as ops
 from drystone_base.host.library import open_library
 def late():
     library = open_library({library.path!r})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from optimizing import small_graph
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.graph import Graph
 from drystone_base.host import _lib, optimizer
 from drystone_base.host.library import HostLibrary, open_library

@@ -12,17 +12,17 @@ import pytest
 from optimizing import small_graph
 
 from drystone_abi.protos import FunctionDef, GraphDef, OpDef, OpInfo, OpPerformanceList
-from drystone_base.dtypes import FLOAT32, INT32, VARIANT, from_number
-from drystone_base.errors import BadRequest, HostError
+from drystone_base.core.dtypes import FLOAT32, INT32, VARIANT, from_number
+from drystone_base.core.errors import BadRequest, HostError
+from drystone_base.core.tensor import from_proto
+from drystone_base.core.time_limits import OutOfTime
 from drystone_base.graph import Graph
 from drystone_base.host import _lib, optimizer
 from drystone_base.host.buffer import BufferStruct, answer, filled
 from drystone_base.host.live import live_objects
-from drystone_base.host.properties import Flags, infer_properties, properties_of
 from drystone_base.host.status import Status, told
+from drystone_base.inference.properties import Flags, infer_properties, properties_of
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.tensor import from_proto
-from drystone_base.time_limits import OutOfTime
 
 if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)
@@ -316,7 +316,7 @@ def infer_raising(graph: Graph, monkeypatch: pytest.MonkeyPatch, error: BaseExce
     def explode(*_: object) -> bytes:
         raise error
 
-    monkeypatch.setattr("drystone_base.host.properties.properties_of", explode)
+    monkeypatch.setattr("drystone_base.inference.properties.properties_of", explode)
     with item_of(graph, []) as item, properties_in(item) as properties:
         infer_into(properties)
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base import Graph, GraphError, HostError, Session, SessionConfig, dtypes
+from drystone_base import Graph, GraphError, HostError, Session, SessionConfig
+from drystone_base.core import dtypes
 from drystone_base.graph import Node
 from drystone_base.host import _lib
 from drystone_base.host import passes as host

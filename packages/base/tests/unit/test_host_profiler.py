@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import _lib
 from drystone_base.host.library import HostLibrary, open_library
 from drystone_base.host.profiler import collect, list_profilers, profiling, start, stop

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from drystone_base.dtypes import DType, as_dtype, from_number
-from drystone_base.errors import HostError
+from drystone_base.core.dtypes import DType, as_dtype, from_number
+from drystone_base.core.errors import HostError
 from drystone_base.host import available, tensors
 from drystone_base.host._lib import declare
 from drystone_base.host.dlpack import DLPackError, from_dlpack

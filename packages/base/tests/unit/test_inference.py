@@ -3,8 +3,8 @@
 import pytest
 
 from drystone_base import ShapeError, infer
+from drystone_base.executor.testing import infer_shapes
 from drystone_base.graph import Graph, from_text
-from drystone_base.kernels._testing import infer_shapes
 from drystone_base.ops.own import ATTENTION
 
 FLOAT = 'attr { key: "T" value { type: DT_FLOAT } }'

@@ -8,7 +8,8 @@ from random_programs.draw import draw
 from random_programs.passes import differences
 
 from drystone_abi.protos import FunctionDef
-from drystone_base import Graph, Session, SessionConfig, dtypes
+from drystone_base import Graph, Session, SessionConfig
+from drystone_base.core import dtypes
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.passes import Grouping, PassOptions, run_grouping
 

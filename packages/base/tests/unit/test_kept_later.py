@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 from fresh_process import run_program
 
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.executor.plan_cache.later import Later
 from drystone_base.graph import Graph
-from drystone_base.kept.later import Later
 from drystone_base.loaders.graphdef import write_graph
 from drystone_base.ops.attrs import TensorAttr
 
@@ -26,7 +26,7 @@ import os, sys, time
 from pathlib import Path
 import numpy as np
 import drystone_base as ds
-from drystone_base.kept import seen_files
+from drystone_base.executor.plan_cache import seen_files
 from drystone_base.loaders import _graph_file
 seen_files._SETTLED = -1
 hashed, hash_file = [], _graph_file.sha256
@@ -127,7 +127,7 @@ def test_of_a_file_that_somebody_touched_meanwhile_nothing_is_kept(
 
 
 OVERWRITTEN = """
-from drystone_base.kept.later import LATER
+from drystone_base.executor.plan_cache.later import LATER
 LATER.finish()
 held = ds.load({file!r}, config=ds.SessionConfig(optimizer="off"))
 with open({file!r}, "r+b") as file:
@@ -190,7 +190,7 @@ os._exit(0)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_keeps_its_own(model: Model) -> None:
-    before = "from drystone_base.kept.later import LATER\nLATER.finish()\n"
+    before = "from drystone_base.executor.plan_cache.later import LATER\nLATER.finish()\n"
     clean = "for file in folder.glob('*'): file.unlink()\n"
     assert model.run(before + clean + FORKED) == [MADE, "7", "4"]
 

@@ -14,11 +14,11 @@ from fresh_process import run_program
 from model_files import WEIGHTS, const, with_objects, write_saved_model
 
 from drystone_abi.protos import DataType, GraphDef, MetaGraphDef, SavedModel
-from drystone_base.dtypes import FLOAT32, INT64, STRING
-from drystone_base.errors import CheckpointError
+from drystone_base.checkpoint import save
+from drystone_base.core.dtypes import FLOAT32, INT64, STRING
+from drystone_base.core.errors import CheckpointError
+from drystone_base.files.store import Store
 from drystone_base.graph import Graph
-from drystone_base.loaders.checkpoint import save
-from drystone_base.store import Store
 
 PROGRAM = """
 import json, sys
@@ -305,7 +305,7 @@ def test_signatures_are_of_the_ops_that_a_process_knows(tmp_path: Path) -> None:
     file.write_bytes(made.SerializeToString())
     program = """
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.ops.defs import ArgDef, OpDef, register
 if {registers}:
     register(OpDef("MyOp", *((ArgDef(n, FLOAT32, "", "", "", False),) for n in "xy")))

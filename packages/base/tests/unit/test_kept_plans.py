@@ -20,9 +20,9 @@ from kept_plans import PROGRAM, SMALL, Kept, model_of
 
 from drystone_base.cli import _health
 from drystone_base.cli._app import app
-from drystone_base.dtypes import from_numpy
-from drystone_base.kept.arrays import Places, read_constants
-from drystone_base.loaders._files import map_file
+from drystone_base.core.dtypes import from_numpy
+from drystone_base.executor.plan_cache.arrays import Places, read_constants
+from drystone_base.files.local import map_file
 from drystone_base.ops.attrs import TensorAttr
 
 
@@ -86,7 +86,7 @@ def test_an_optimizer_of_the_program_is_in_no_file() -> None:
     """Whatever it is, and without an installed module that could refuse it."""
     code = """
 from drystone_base import SessionConfig
-from drystone_base.kept.circumstances import circumstances
+from drystone_base.executor.plan_cache.circumstances import circumstances
 for optimizer in ("off", object(), SessionConfig()):
     print(circumstances(SessionConfig(optimizer=optimizer)) is None)
 """
@@ -171,7 +171,7 @@ def test_a_damaged_file_is_replaced(kept: Kept, damage: Callable[[bytes], bytes]
 )
 def test_facts_that_nobody_wrote_make_no_plan(kept: Kept, facts: dict[str, Any]) -> None:
     """Whoever can write there decides what runs, but a mistake must not end a process."""
-    from drystone_base.store import Store
+    from drystone_base.files.store import Store
 
     kept.run()
     store = Store(kept.plans, None, "plan")
@@ -200,7 +200,7 @@ def test_changed_code_makes_another_plan(kept: Kept, tmp_path: Path) -> None:
 
 NEWER = """
 import json
-from drystone_base.kept.evidence import code_files, is_unchanged
+from drystone_base.executor.plan_cache.evidence import code_files, is_unchanged
 found = code_files()
 print(json.dumps(found), is_unchanged(found), code_files(started=0))
 print(is_unchanged(found | {"/no/such/file": (1, 1)}))
@@ -235,7 +235,7 @@ def large_model(kept: Kept, filling: int) -> None:
 
 
 HASHED = """
-from drystone_base.kept import seen_files
+from drystone_base.executor.plan_cache import seen_files
 from drystone_base.loaders import _graph_file
 hashed = _graph_file.sha256
 def sha256(path):
@@ -281,7 +281,7 @@ def test_nothing_is_noted_of_a_file_that_changed_a_moment_ago(kept: Kept) -> Non
 
 @pytest.mark.parametrize("digest", [None, 7, "", "0" * 63])
 def test_a_note_of_no_digest_is_none(kept: Kept, digest: Any) -> None:
-    from drystone_base.store import Store
+    from drystone_base.files.store import Store
 
     large_model(kept, 4)
     assert is_hashed(kept)
@@ -300,7 +300,7 @@ def test_a_folder_that_cannot_be_used_costs_nothing(kept: Kept) -> None:
 
 
 def test_without_a_home_nothing_is_kept(kept: Kept) -> None:
-    code = "from drystone_base.kept.folder import store; print(store())"
+    code = "from drystone_base.executor.plan_cache.folder import store; print(store())"
     gone = {"HOME": "", "XDG_CACHE_HOME": "", "DRYSTONE_PLAN_CACHE": ""}
     assert "plans" in run_program(code, **(gone | {"HOME": "/home/me"}))
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.executor import selection
 from drystone_base.executor.plan import can_run
-from drystone_base.kernels import selection
-from drystone_base.kernels.selection import Candidate, candidates, explain, select
+from drystone_base.executor.selection import Candidate, candidates, explain, select
 
 FLOAT, HALF, INT = as_dtype("float32"), as_dtype("float16"), as_dtype("int32")
 
@@ -190,8 +190,8 @@ def test_nothing_is_imported_before_a_library_is_opened() -> None:
     code = (
         "import sys, numpy as np\n"
         "from drystone_base.graph import Graph\n"
-        "from drystone_base.dtypes import FLOAT32\n"
-        "from drystone_base.session import Session, SessionConfig\n"
+        "from drystone_base.core.dtypes import FLOAT32\n"
+        "from drystone_base.api.session import Session, SessionConfig\n"
         "config = SessionConfig(executor='reference')\n"
         "g = Graph()\n"
         "x = g.add('Placeholder', 'x', attrs={'dtype': FLOAT32, 'shape': ()})\n"

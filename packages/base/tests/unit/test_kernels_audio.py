@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from stateful import Bench, f32, i32, shapes
 
-from drystone_base.errors import KernelError
+from drystone_base.core.errors import KernelError
+from drystone_base.core.tensor import string_array
 from drystone_base.kernels import _limits
-from drystone_base.kernels._fixed_fft import real_fft
-from drystone_base.tensor import string_array
+from drystone_base.kernels.audio._fixed_fft import real_fft
 
 B = Bench()
 

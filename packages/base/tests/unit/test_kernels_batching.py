@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from stateful import Bench, f32, i64
 
-from drystone_base.kernels._testing import infer_shapes
+from drystone_base.executor.testing import infer_shapes
 from drystone_base.ops.attrs import FunctionRef
 
 X = np.arange(6, dtype=np.float32).reshape(3, 2)

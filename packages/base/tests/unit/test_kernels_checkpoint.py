@@ -10,10 +10,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT16, FLOAT32, INT32, QINT8, STRING
-from drystone_base.errors import CheckpointError, KernelError, ShapeError
-from drystone_base.kernels._testing import infer_shapes, run_op
-from drystone_base.loaders.checkpoint import BundleReader, save
+from drystone_base.checkpoint import BundleReader, save
+from drystone_base.core.dtypes import FLOAT16, FLOAT32, INT32, QINT8, STRING
+from drystone_base.core.errors import CheckpointError, KernelError, ShapeError
+from drystone_base.executor.testing import infer_shapes, run_op
 
 WHOLE = np.arange(12, dtype=np.float32).reshape(4, 3)
 

@@ -6,10 +6,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from drystone_base.errors import KernelError
-from drystone_base.executor.runtime import Runtime
-from drystone_base.kernels._testing import run_op
-from drystone_base.state import ResourceManager
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import run_op
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 Array: TypeAlias = np.ndarray[Any, Any]
 POINTS = np.arange(6, dtype=np.float32).reshape(3, 2)

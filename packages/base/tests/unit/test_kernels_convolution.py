@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import KernelError, ShapeError
-from drystone_base.kernels import convolution
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core.errors import KernelError, ShapeError
+from drystone_base.executor.testing import infer_shapes, run_op
+from drystone_base.kernels.nn import convolution
 
 Array = np.ndarray[Any, Any]
 

@@ -5,8 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import run_op
 
 
 @pytest.mark.parametrize("target", ["".join(p) for p in itertools.permutations("NHWC")])

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from stateful import Bench, f32, i64
 
-from drystone_base.dtypes import FLOAT32, INT64, STRING, VARIANT
-from drystone_base.errors import KernelError, ShapeError
-from drystone_base.kernels._datasets.base import Context, dataset_of
-from drystone_base.kernels._datasets.seeds import SeedGenerator, words
-from drystone_base.kernels._philox import seeded
-from drystone_base.kernels._testing import infer_shapes
+from drystone_base.core.dtypes import FLOAT32, INT64, STRING, VARIANT
+from drystone_base.core.errors import KernelError, ShapeError
+from drystone_base.executor.testing import infer_shapes
+from drystone_base.files.access import Access
+from drystone_base.kernels.data._datasets.base import Context, dataset_of
+from drystone_base.kernels.data._datasets.seeds import SeedGenerator, words
+from drystone_base.kernels.random._philox import seeded
 from drystone_base.ops.attrs import FunctionRef
-from drystone_base.policy import Access
 
 SPEC: dict[str, Any] = {"output_types": [INT64], "output_shapes": [()]}
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.executor.testing import infer_shapes, run_op
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.executor.testing import infer_shapes, run_op
 
 WORD = st.text("ab", max_size=5)
 

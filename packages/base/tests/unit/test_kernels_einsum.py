@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import infer_shapes, run_op
 
 SIZES = {"a": 2, "b": 3, "c": 1, "d": 4}
 TERM = st.lists(st.sampled_from("abcd"), max_size=4, unique=True).map("".join)

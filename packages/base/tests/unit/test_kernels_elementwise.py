@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from drystone_base.errors import KernelError, ShapeError
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core.errors import KernelError, ShapeError
+from drystone_base.executor.testing import infer_shapes, run_op
 
 FEW = settings(max_examples=40, deadline=None)
 INT32 = st.integers(-(2**31), 2**31 - 1)

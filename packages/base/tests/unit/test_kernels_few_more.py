@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from stateful import Bench, f32, i32, shapes
 
-from drystone_base.dtypes import FLOAT32, INT32, STRING
+from drystone_base.core.dtypes import FLOAT32, INT32, STRING
 
 X = f32([[1, 2, 3]])
 KEYS = (i32(4), i32(5))

@@ -8,13 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stateful import Bench, i32, i64
 
-from drystone_base.dtypes import FLOAT32, INT32
-from drystone_base.errors import ShapeError
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.core.errors import ShapeError
+from drystone_base.executor.testing import run_op
+from drystone_base.inference.shapes._registry import (
+    PartialValue,
+    Shape,
+    ShapeCall,
+    find_shape_function,
+)
 from drystone_base.ops.attrs import FunctionRef
-from drystone_base.ops.shapes._registry import PartialValue, Shape, ShapeCall, find_shape_function
 from drystone_base.ops.truth import truth
-from drystone_base.state import Variable
+from drystone_base.state.variables import Variable
 
 ADD, SUB = FunctionRef("add"), FunctionRef("sub")
 BENCH = Bench(

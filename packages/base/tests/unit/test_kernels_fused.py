@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import infer_shapes, run_op
 
 RNG = np.random.default_rng(4)
 ACTIVATIONS = ["Relu", "Relu6", "Elu", "LeakyRelu", "Tanh", "Sigmoid"]

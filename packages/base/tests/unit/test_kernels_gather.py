@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base import dtypes
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core import dtypes
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import infer_shapes, run_op
 
 X = np.arange(2 * 3 * 4 * 5).reshape(2, 3, 4, 5)
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import INT64
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core.dtypes import INT64
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import infer_shapes, run_op
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.defs import op_def
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from image_files import FRAMES, bmp, chunk, gif, jpeg, png, webp
 
-from drystone_base.errors import KernelError, UnsupportedOp
-from drystone_base.kernels import _image_bytes
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core.errors import KernelError, UnsupportedOp
+from drystone_base.executor.testing import infer_shapes, run_op
+from drystone_base.kernels.image import _image_bytes
 
 FILES = {
     "DecodePng": [png(5, 7, 8, 2), png(9, 6, 4, 3, interlace=True), png(4, 5, 16, 6)],

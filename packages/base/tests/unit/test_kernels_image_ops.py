@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import KernelError, UnsupportedOp
-from drystone_base.executor.runtime import Runtime
-from drystone_base.kernels._testing import infer_shapes, run_op
-from drystone_base.policy import Access
-from drystone_base.state import ResourceManager
+from drystone_base.core.errors import KernelError, UnsupportedOp
+from drystone_base.executor.testing import infer_shapes, run_op
+from drystone_base.files.access import Access
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 Array = np.ndarray[Any, Any]
 SIZE = np.array([40, 50, 3], np.int32)

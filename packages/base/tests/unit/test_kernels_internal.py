@@ -12,9 +12,9 @@ from stateful import Bench, f32, i32, i64, shapes
 
 import drystone_base as ds
 from drystone_base import Access, Session, SessionConfig
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, INT64, STRING
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, INT64, STRING
 from drystone_base.graph import Graph
-from drystone_base.state import ResourceHandle, Variable, handle_array
+from drystone_base.state.variables import ResourceHandle, Variable, handle_array
 
 B = Bench()
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from stateful import Bench, f32, shapes
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 
 B = Bench()
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stateful import Bench, i32, i64, shapes
 
-from drystone_base.dtypes import FLOAT32, INT64
-from drystone_base.state import Variable
+from drystone_base.core.dtypes import FLOAT32, INT64
+from drystone_base.state.variables import Variable
 
 TYPES = {"key_dtype": "string", "value_dtype": "int64"}
 EXPORT = {"Tkeys": "string", "Tvalues": "int64"}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import infer_shapes, run_op
 
 RNG = np.random.default_rng(3)
 

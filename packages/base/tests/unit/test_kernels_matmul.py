@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import KernelError, ShapeError
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core.errors import KernelError, ShapeError
+from drystone_base.executor.testing import infer_shapes, run_op
 
 DIMS = st.integers(0, 5)
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import run_op
 
 
 @pytest.mark.parametrize("size", [1, 2, 6, 12])

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import KernelError, ShapeError
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core.errors import KernelError, ShapeError
+from drystone_base.executor.testing import infer_shapes, run_op
 
 ROW = st.lists(st.integers(-3, 3), min_size=1, max_size=9)
 

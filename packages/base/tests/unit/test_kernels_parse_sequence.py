@@ -6,7 +6,7 @@ import numpy as np
 from stateful import Bench
 
 from drystone_abi.protos import BytesList, Feature, FeatureList, FeatureLists, SequenceExample
-from drystone_base.dtypes import INT64, STRING
+from drystone_base.core.dtypes import INT64, STRING
 
 
 def _example(*steps: list[bytes]) -> Any:

@@ -12,8 +12,8 @@ from hypothesis.extra import numpy as hnp
 from stateful import Bench, f32, i32, i64, shapes
 
 from drystone_abi.protos import BytesList, Example, Feature, Features, FloatList, Int64List
-from drystone_base.dtypes import FLOAT32, INT32, INT64, STRING
-from drystone_base.tensor import string_array
+from drystone_base.core.dtypes import FLOAT32, INT32, INT64, STRING
+from drystone_base.core.tensor import string_array
 
 B = Bench()
 FIELD = st.text(alphabet='ab," \n', max_size=5)

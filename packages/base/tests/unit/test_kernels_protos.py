@@ -8,9 +8,9 @@ from google.protobuf import descriptor_pb2
 from stateful import Bench
 
 from drystone_abi.protos import BytesList, Feature
-from drystone_base.dtypes import INT32, STRING
-from drystone_base.errors import KernelError
-from drystone_base.policy import Access
+from drystone_base.core.dtypes import INT32, STRING
+from drystone_base.core.errors import KernelError
+from drystone_base.files.access import Access
 
 FILES = descriptor_pb2.FileDescriptorSet()
 _FILE = FILES.file.add(name="p.proto", package="p")

@@ -16,10 +16,10 @@ from stateful import Bench, f32, i32, shapes
 import drystone_base as ds
 from drystone_base import Access, Session, SessionConfig
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32, FLOAT64, INT32, STRING
-from drystone_base.executor.runtime import Runtime
+from drystone_base.core.dtypes import FLOAT32, FLOAT64, INT32, STRING
 from drystone_base.graph import Graph
-from drystone_base.state import ResourceManager
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 OPS = ("PyFunc", "PyFuncStateless", "EagerPyFunc")
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import run_op
 
 U8 = {"T1": "quint8", "T2": "quint8", "Toutput": "qint32"}
 ENDS = st.tuples(st.integers(-90, -1), st.integers(1, 90)).map(lambda v: (v[0] / 10, v[1] / 10))

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import run_op
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 256, (2, 5, 5, 3)).astype(np.uint8)

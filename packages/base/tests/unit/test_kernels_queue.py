@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stateful import Bench, f32, i32, i64, shapes
 
-from drystone_base.dtypes import FLOAT32, INT32, INT64
-from drystone_base.errors import KernelError
-from drystone_base.state import Variable
+from drystone_base.core.dtypes import FLOAT32, INT32, INT64
+from drystone_base.core.errors import KernelError
+from drystone_base.state.variables import Variable
 
 ONE = {"component_types": [INT32]}
 

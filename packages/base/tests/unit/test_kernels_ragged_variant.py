@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import infer_shapes, run_op
-from drystone_base.kernels.ragged_variant import Ragged
-from drystone_base.state import handle_array
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import infer_shapes, run_op
+from drystone_base.kernels.sparse.ragged_variant import Ragged
+from drystone_base.state.variables import handle_array
 
 ROWS = st.lists(
     st.lists(st.lists(st.integers(0, 9), max_size=3), max_size=3), min_size=1, max_size=4

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from drystone_base.errors import KernelError
-from drystone_base.executor.runtime import Runtime
-from drystone_base.kernels._philox import Stream, floats
-from drystone_base.kernels._testing import infer_shapes, run_op
-from drystone_base.state import ResourceManager
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import infer_shapes, run_op
+from drystone_base.kernels.random._philox import Stream, floats
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 
 def _runtime() -> Runtime:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from stateful import Bench, i32, i64
 
-from drystone_base.dtypes import as_dtype
-from drystone_base.kernels._testing import infer_shapes
-from drystone_base.state import ResourceHandle, Variable, handle_array
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.executor.testing import infer_shapes
+from drystone_base.state.variables import ResourceHandle, Variable, handle_array
 
 START = (1, 2, 3)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from drystone_base.kernels._testing import run_op
+from drystone_base.executor.testing import run_op
 
 INF, NAN = np.inf, np.nan
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from stateful import Bench, i64, shapes
 
-from drystone_base.dtypes import STRING
-from drystone_base.errors import KernelError
-from drystone_base.kernels._records import write_record
-from drystone_base.policy import Access
-from drystone_base.state import Variable
+from drystone_base.core.dtypes import STRING
+from drystone_base.core.errors import KernelError
+from drystone_base.files.access import Access
+from drystone_base.kernels.io._records import write_record
+from drystone_base.state.variables import Variable
 
 NUMBERS = itertools.count()
 

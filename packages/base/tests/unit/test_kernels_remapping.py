@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from stateful import Bench, f32, i64
 
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import DrystoneError
-from drystone_base.executor.runtime import Runtime
-from drystone_base.kernels._testing import infer_shapes, run_op
-from drystone_base.policy import Access
-from drystone_base.state import ResourceManager
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import DrystoneError
+from drystone_base.executor.testing import infer_shapes, run_op
+from drystone_base.files.access import Access
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 
 def _closed() -> Runtime:

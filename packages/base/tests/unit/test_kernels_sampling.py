@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from stateful import Bench, f32, i32, i64
 
-from drystone_base.errors import DrystoneError
-from drystone_base.executor.runtime import Runtime
-from drystone_base.kernels._testing import infer_shapes, run_op
-from drystone_base.policy import Access
-from drystone_base.state import ResourceManager
+from drystone_base.core.errors import DrystoneError
+from drystone_base.executor.testing import infer_shapes, run_op
+from drystone_base.files.access import Access
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 TRUE = i64([[0, 1], [5, 3]])
 SIZES: dict[str, Any] = {"num_true": 2, "num_sampled": 5, "unique": False, "range_max": 10}

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.dtypes import from_numpy
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import infer_shapes, run_op
-from drystone_base.state import Variable
+from drystone_base.core.dtypes import from_numpy
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import infer_shapes, run_op
+from drystone_base.state.variables import Variable
 
 STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "Update": lambda _, new: new,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from stateful import Bench, f32
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.executor.testing import run_op
 from drystone_base.kernels._city import fingerprint128
-from drystone_base.kernels._testing import run_op
-from drystone_base.state import Variable
+from drystone_base.state.variables import Variable
 
 RNG = np.random.default_rng(1)
 

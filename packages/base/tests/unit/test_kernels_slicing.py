@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import infer_shapes, run_op
-from drystone_base.state import ResourceHandle, Variable, handle_array
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import infer_shapes, run_op
+from drystone_base.state.variables import ResourceHandle, Variable, handle_array
 
 X = np.arange(60).reshape(3, 4, 5)
 BOUND = st.none() | st.integers(-7, 7)

@@ -4,7 +4,7 @@ from typing import Any
 
 from stateful import Bench, f32, i64, shapes
 
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 
 NAME: dict[str, Any] = {"shared_name": "m"}
 

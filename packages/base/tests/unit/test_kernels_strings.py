@@ -9,11 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stateful import Bench, i32, i64, shapes
 
-from drystone_base.dtypes import INT16, INT32
-from drystone_base.errors import ShapeError
-from drystone_base.kernels._summary_text import flat_text, nested_text
-from drystone_base.kernels.string_hash import murmur64, siphash
-from drystone_base.tensor import string_array
+from drystone_base.core.dtypes import INT16, INT32
+from drystone_base.core.errors import ShapeError
+from drystone_base.core.tensor import string_array
+from drystone_base.kernels.string._summary_text import flat_text, nested_text
+from drystone_base.kernels.string.string_hash import murmur64, siphash
 
 B = Bench()
 TEXT = st.text(max_size=12)

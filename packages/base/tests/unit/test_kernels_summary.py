@@ -13,12 +13,12 @@ import pytest
 from stateful import Bench, f32, i32, i64, shapes
 
 from drystone_abi.protos import Event, GraphDef, NodeDef, Summary
-from drystone_base.errors import KernelError
-from drystone_base.executor.runtime import Runtime
-from drystone_base.kernels._records import read_records
+from drystone_base.core.errors import KernelError
+from drystone_base.core.tensor import string_array
+from drystone_base.files.access import Access
+from drystone_base.kernels.io._records import read_records
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.policy import Access
-from drystone_base.tensor import string_array
+from drystone_base.state.runtime import Runtime
 
 RED = np.array([255, 0, 0, 255], np.uint8)
 

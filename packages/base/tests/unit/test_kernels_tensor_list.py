@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stateful import Bench, f32, i32, i64, shapes
 
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import KernelError, ShapeError
-from drystone_base.kernels._tensor_lists import TensorList, add, zeros_like
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import KernelError, ShapeError
+from drystone_base.inference.shapes._registry import PartialValue
 from drystone_base.kernels._variants import add_variants, zeros_like_variants
-from drystone_base.ops.shapes._registry import PartialValue
-from drystone_base.state import handle_array
+from drystone_base.kernels.data_flow._tensor_lists import TensorList, add, zeros_like
+from drystone_base.state.variables import handle_array
 
 F = np.float32
 B = Bench()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from stateful import Bench, i32
 
-from drystone_base.kernels._threefry import ThreeFry
+from drystone_base.kernels.random._threefry import ThreeFry
 
 KEY, COUNTER = np.array([0x123456789ABCDEF0], np.uint64), np.array([5, 7], np.uint64)
 THREEFRY = i32(2)

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import KernelError, ShapeError
-from drystone_base.kernels._testing import infer_shapes, run_op
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import KernelError, ShapeError
+from drystone_base.executor.testing import infer_shapes, run_op
 from drystone_base.ops.defs import find, op_def
 from drystone_base.ops.optimizers import GRADIENTS, OPTIMIZERS, optimizer_ops, slot_count
-from drystone_base.state import ResourceHandle, Variable, handle_array
+from drystone_base.state.variables import ResourceHandle, Variable, handle_array
 
 RNG = np.random.default_rng(7)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import run_op
 
 LIMITS = {"quantization_min_val": -128, "quantization_max_val": 127}
 WIDE = {

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stateful import Bench, f32, i32, i64, shapes
 
-from drystone_base.dtypes import FLOAT32, INT32
-from drystone_base.errors import ShapeError
-from drystone_base.ops.shapes._registry import PartialValue
-from drystone_base.state import Variable
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.core.errors import ShapeError
+from drystone_base.inference.shapes._registry import PartialValue
+from drystone_base.state.variables import Variable
 
 
 def test_ref_variable_keeps_its_value_and_is_found_by_name() -> None:

@@ -11,10 +11,10 @@ import pytest
 from scenarios import Program
 from stateful import Bench, f32, i32, i64, shapes
 
-from drystone_base.dtypes import FLOAT32, INT32
-from drystone_base.errors import KernelError
-from drystone_base.kernels.mutex import Lock
-from drystone_base.session import Session, SessionConfig
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.core.errors import KernelError
+from drystone_base.kernels.state.mutex import Lock
 
 
 class Threads:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.kernels._testing import run_op
+from drystone_base.executor.testing import run_op
 
 RNG = np.random.default_rng(5)
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from stateful import Bench, f32, i32, i64
 
-from drystone_base.dtypes import INT64
-from drystone_base.errors import KernelError
-from drystone_base.kernels._datasets.base import Context, dataset_of
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import INT64
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import run_op
+from drystone_base.kernels.data._datasets.base import Context, dataset_of
 from drystone_base.ops.attrs import FunctionRef
 
 RNG = np.random.default_rng(5)

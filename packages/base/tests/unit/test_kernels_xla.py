@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.errors import KernelError
-from drystone_base.executor.runtime import Runtime
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import run_op
+from drystone_base.files.access import Access
 from drystone_base.ops.attrs import FunctionRef
-from drystone_base.policy import Access
-from drystone_base.state import ResourceManager
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 Array = np.ndarray[Any, Any]
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import GraphDef, TensorProto
-from drystone_base import Graph, Session, SessionConfig, dtypes
+from drystone_base import Graph, Session, SessionConfig
+from drystone_base.core import dtypes
 from drystone_base.host import available
 from drystone_base.ops.attrs import TensorAttr
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
-from drystone_base import late_dataclasses
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core import late_dataclasses
+from drystone_base.core.late_dataclasses import dataclass
 
 
 @pytest.fixture(autouse=True, params=[0, 1, 1000], ids=["compiled", "second", "filled-in"])

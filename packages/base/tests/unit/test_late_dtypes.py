@@ -8,12 +8,12 @@ import pickle
 import pytest
 from fresh_process import run_program
 
-from drystone_base.dtypes import BFLOAT16, FLOAT8_E5M2, FLOAT32, INT2, DType, from_number
+from drystone_base.core.dtypes import BFLOAT16, FLOAT8_E5M2, FLOAT32, INT2, DType, from_number
 
 START = """
 import sys
 import numpy as np
-from drystone_base.dtypes import BFLOAT16, FLOAT32, as_dtype, from_number, from_numpy
+from drystone_base.core.dtypes import BFLOAT16, FLOAT32, as_dtype, from_number, from_numpy
 """
 MODEL = """
 import drystone_base as ds

@@ -9,7 +9,7 @@ import types
 import pytest
 from fresh_process import run_program
 
-from drystone_base.late_names import imported, late_names
+from drystone_base.core.late_names import imported, late_names
 
 PACKAGES = ["drystone_base", "drystone_base.cli.kit", "drystone_base.loaders",
             "drystone_base.placement", "drystone_base.plugins"]  # fmt: skip
@@ -29,10 +29,10 @@ def test_all_public_names_are_there(package: str) -> None:
 def test_modules_are_imported_when_a_name_is_asked_for() -> None:
     code = """
 import sys, drystone_base
-print("drystone_base.errors" in sys.modules, drystone_base.BadRequest.__module__)
+print("drystone_base.core.errors" in sys.modules, drystone_base.BadRequest.__module__)
 print("drystone_base.placement" in sys.modules)
 """
-    assert run_program(code).split() == ["False", "drystone_base.errors", "False"]
+    assert run_program(code).split() == ["False", "drystone_base.core.errors", "False"]
 
 
 def test_homes_are_modules_with_or_without_an_attribute(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,8 +49,8 @@ def test_homes_are_modules_with_or_without_an_attribute(monkeypatch: pytest.Monk
 
 
 def test_a_module_that_is_being_imported_is_not_there_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert imported("drystone_base.late_names", "imported") is imported
-    assert imported("drystone_base.late_names", "nobody") is None
+    assert imported("drystone_base.core.late_names", "imported") is imported
+    assert imported("drystone_base.core.late_names", "nobody") is None
     assert imported("drystone_base.no_such_module", "imported") is None
     begun = types.ModuleType("drystone_base.begun")
     monkeypatch.setitem(sys.modules, "drystone_base.begun", begun)

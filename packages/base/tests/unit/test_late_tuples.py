@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from drystone_base import late_tuples
+from drystone_base.core import late_tuples
 
 
 class Pickled(late_tuples.NamedTuple):

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from drystone_base.errors import KernelError
-from drystone_base.executor.runtime import Runtime
+from drystone_base.core.errors import KernelError
 from drystone_base.kernels import _limits
 from drystone_base.kernels._registry import Call
-from drystone_base.state import ResourceManager
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 CALL = Call("node", "Op", {}, Runtime(ResourceManager(), lambda *_: []))
 

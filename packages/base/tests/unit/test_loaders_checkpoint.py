@@ -15,9 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone_abi.protos import BundleEntryProto, BundleHeaderProto, VersionDef
-from drystone_base.dtypes import QINT8
-from drystone_base.errors import CheckpointError
-from drystone_base.loaders.checkpoint import (
+from drystone_base.checkpoint import (
     FULL,
     BundleReader,
     BundleWriter,
@@ -26,10 +24,12 @@ from drystone_base.loaders.checkpoint import (
     parse_slice,
     save,
 )
-from drystone_base.loaders.checkpoint._crc import crc32c, mask
-from drystone_base.loaders.checkpoint._slices import slice_key
-from drystone_base.loaders.checkpoint._table import read_table, write_table
-from drystone_base.tensor import string_array
+from drystone_base.checkpoint._crc import crc32c, mask
+from drystone_base.checkpoint._slices import slice_key
+from drystone_base.checkpoint._table import read_table, write_table
+from drystone_base.core.dtypes import QINT8
+from drystone_base.core.errors import CheckpointError
+from drystone_base.core.tensor import string_array
 
 # Written by TensorFlow 2.21 through ci/scripts/checkpoint_fixtures.py.
 DATA = Path(__file__).parent / "data" / "checkpoints"

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from model_files import const, model_graph
 
-from drystone_base.dtypes import FLOAT32, INT32
-from drystone_base.errors import BadModelFile, BadRequest, DrystoneError
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.core.errors import BadModelFile, BadRequest, DrystoneError
+from drystone_base.files.local import is_text
 from drystone_base.graph import Graph
 from drystone_base.loaders import default_signature, load_model, read_graph, write_graph
-from drystone_base.loaders._files import is_text
 
 
 def small() -> Graph:

@@ -21,16 +21,16 @@ from model_files import (
 from shared_data import MODELS, WHY_NOT, model_index
 
 from drystone_abi.protos import AttrValue, DataType, MetaGraphDef, SavedModel
-from drystone_base import policy
-from drystone_base.dtypes import FLOAT32, INT64, STRING
-from drystone_base.errors import CheckpointError, DrystoneError
+from drystone_base.api.model import load
+from drystone_base.api.session import SessionConfig
+from drystone_base.checkpoint import save
+from drystone_base.core.dtypes import FLOAT32, INT64, STRING
+from drystone_base.core.errors import CheckpointError, DrystoneError
+from drystone_base.files import access as policy
+from drystone_base.files.access import Access
 from drystone_base.graph import Graph
 from drystone_base.loaders import TensorSpec, load_model
-from drystone_base.loaders.checkpoint import save
-from drystone_base.model import load
 from drystone_base.ops.attrs import Shape
-from drystone_base.policy import Access
-from drystone_base.session import SessionConfig
 
 X = np.array([[1, 0, 2]], np.float32)
 

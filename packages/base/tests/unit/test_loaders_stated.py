@@ -17,10 +17,10 @@ from drystone_abi.protos import (
     StructuredValue,
 )
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import BadModelFile, BadRequest
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import BadModelFile, BadRequest
+from drystone_base.core.tensor import to_proto
 from drystone_base.graph import Graph
-from drystone_base.tensor import to_proto
 
 # ---- assets ------------------------------------------------------------------------------------
 

@@ -13,12 +13,12 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 
 from drystone_abi.protos import DataType
-from drystone_base.dtypes import FLOAT32, INT64, STRING, DType
-from drystone_base.errors import BadModelFile, DrystoneError
+from drystone_base.api.model import load
+from drystone_base.core.dtypes import FLOAT32, INT64, STRING, DType
+from drystone_base.core.errors import BadModelFile, DrystoneError
+from drystone_base.files.access import Access
 from drystone_base.graph import Graph
 from drystone_base.loaders import TensorSpec, load_model
-from drystone_base.model import load
-from drystone_base.policy import Access
 
 W = np.array([[1, 2], [3, 4], [5, 6]], np.float32)
 X = np.array([[1, 0, 2]], np.float32)

@@ -15,8 +15,9 @@ from drystone_abi.protos import (
     TensorShapeProto,
     TensorSliceProto,
 )
-from drystone_base.errors import CheckpointError
-from drystone_base.loaders.checkpoint import (
+from drystone_base.api.model import load
+from drystone_base.api.saving import save
+from drystone_base.checkpoint import (
     FULL,
     BundleReader,
     V1Reader,
@@ -24,10 +25,9 @@ from drystone_base.loaders.checkpoint import (
     open_checkpoint,
     v1_files,
 )
-from drystone_base.loaders.checkpoint._slices import slice_key
-from drystone_base.loaders.checkpoint._table import write_table
-from drystone_base.model import load
-from drystone_base.saving import save
+from drystone_base.checkpoint._slices import slice_key
+from drystone_base.checkpoint._table import write_table
+from drystone_base.core.errors import CheckpointError
 
 DATA = Path(__file__).parent / "data" / "checkpoints"
 NUMBERS = (

@@ -14,15 +14,16 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from drystone_base import Graph, KernelError, Session, SessionConfig, dtypes
-from drystone_base.dtypes import from_numpy
-from drystone_base.executor import evaluate as evaluating
-from drystone_base.executor.evaluate import evaluate
-from drystone_base.executor.runtime import Runtime
+from drystone_base import Graph, KernelError, Session, SessionConfig
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import from_numpy
+from drystone_base.core.time_limits import OutOfTime, until
 from drystone_base.kernels import Call, find_kernel
+from drystone_base.kernels import evaluate as evaluating
+from drystone_base.kernels.evaluate import evaluate
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.state import ResourceManager
-from drystone_base.time_limits import OutOfTime, until
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 SLACK = 8.0
 """Seconds that others of this machine may take; alone it is half a second."""
@@ -138,8 +139,9 @@ def test_rejection_looks_at_the_time(op: str, given: list[Any], attrs: dict[str,
 PROGRAM = """
 import sys, threading, time
 import numpy as np
-from drystone_base import Graph, KernelError, Session, SessionConfig, dtypes
-from drystone_base.executor import evaluate as evaluating
+from drystone_base import Graph, KernelError, Session, SessionConfig
+from drystone_base.core import dtypes
+from drystone_base.kernels import evaluate as evaluating
 
 way = sys.argv[1]
 if way == "prepared":

@@ -11,14 +11,14 @@ import pytest
 from tiny_models import constant as any_constant
 from tiny_models import placeholder as any_placeholder
 
-from drystone_base.dtypes import BOOL, INT32, DType
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import BOOL, INT32, DType
+from drystone_base.core.errors import DrystoneError
 from drystone_base.executor import programs
 from drystone_base.executor.encode import Encoded, encode
 from drystone_base.executor.native import NativePlan
 from drystone_base.graph import Graph, Node
 from drystone_base.host import available
-from drystone_base.session import Session, SessionConfig
 
 if not available():
     pytest.skip("the host library is not built", allow_module_level=True)

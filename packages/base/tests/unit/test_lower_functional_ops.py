@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import FunctionDef
-from drystone_base import Graph, KernelError, Session, SessionConfig, dtypes
+from drystone_base import Graph, KernelError, Session, SessionConfig
+from drystone_base.core import dtypes
 from drystone_base.graph import Node
 from drystone_base.host import available
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.host import available
 from drystone_base.host.library import HostLibrary, open_library
-from drystone_base.host.ops import sync
+from drystone_base.inference.plugin_ops import sync
 from drystone_base.loaders.graphdef import read_graph, write_graph
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.session import Session, SessionConfig
 
 if not available():
     pytest.skip("the host library is not built", allow_module_level=True)

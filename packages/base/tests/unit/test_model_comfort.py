@@ -15,11 +15,11 @@ from model_files import WEIGHTS, meta_graph, model_graph, write_saved_model
 from tiny_models import affine, placeholder, write
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
+from drystone_base.api.tuning import tuned
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.loaders import load_model
 from drystone_base.modules import Module
-from drystone_base.tuning import tuned
 
 X = np.array([[1.0, -2.0, 3.0]], np.float32)
 Y = np.array([[3.0, 0.0, 7.0]], np.float32)

@@ -12,7 +12,7 @@ from types import FrameType
 import pytest
 
 from drystone_base import modules
-from drystone_base.errors import PluginError
+from drystone_base.core.errors import PluginError
 from drystone_base.modules import Library, Module, Registry, _registry
 
 

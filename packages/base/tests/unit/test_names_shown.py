@@ -17,10 +17,10 @@ import drystone_base as ds
 from drystone_base.cli._app import app
 from drystone_base.cli._draw import draw
 from drystone_base.cli._output import note, print_json, print_table, say
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.printable import described, plain, plain_json, plain_lines, warn
 from drystone_base.loaders import load_model
-from drystone_base.printable import described, plain, plain_json, plain_lines, warn
 
 HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 SAMPLES = [

@@ -8,8 +8,8 @@ import pytest
 
 from drystone_abi.protos import DataType
 from drystone_abi.protos import OpDef as OpDefProto
-from drystone_base.dtypes import FLOAT32, INT32, INT64, RESOURCE, STRING, as_dtype
-from drystone_base.errors import GraphError, UnsupportedOp
+from drystone_base.core.dtypes import FLOAT32, INT32, INT64, RESOURCE, STRING, as_dtype
+from drystone_base.core.errors import GraphError, UnsupportedOp
 from drystone_base.ops import defs
 from drystone_base.ops.attrs import Placeholder
 from drystone_base.ops.defs import OpDef, find, names, op_def, register

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.dtypes import BOOL, INT32, INT64, DType, from_numpy
-from drystone_base.errors import ShapeError
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import BOOL, INT32, INT64, DType, from_numpy
+from drystone_base.core.errors import ShapeError
+from drystone_base.executor.testing import run_op
+from drystone_base.inference.shapes._registry import PartialValue, ShapeCall, find_shape_function
+from drystone_base.inference.shapes._values import propagate
 from drystone_base.ops.defs import op_def
-from drystone_base.ops.shapes._registry import PartialValue, ShapeCall, find_shape_function
-from drystone_base.ops.shapes._values import propagate
 
 BATCH = -5
 DIMS = PartialValue.of_shape((BATCH, 3, -1))

@@ -9,7 +9,8 @@ import pytest
 from random_programs.agree import assert_split_agrees, scattered
 from random_programs.draw import draw
 
-from drystone_base import BadRequest, Graph, GraphError, Session, SessionConfig, dtypes
+from drystone_base import BadRequest, Graph, GraphError, Session, SessionConfig
+from drystone_base.core import dtypes
 from drystone_base.graph import Node
 from drystone_base.graph.deadness import ALIVE, Deadness, Received, Round
 from drystone_base.graph.topology import DEAD_WITH

@@ -11,7 +11,8 @@ import pytest
 from random_programs.agree import assert_split_agrees, scattered
 from random_programs.draw import draw
 
-from drystone_base import Graph, Session, SessionConfig, dtypes
+from drystone_base import Graph, Session, SessionConfig
+from drystone_base.core import dtypes
 from drystone_base.graph import Node
 from drystone_base.host import available
 from drystone_base.ops.attrs import TensorAttr

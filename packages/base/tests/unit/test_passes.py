@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from drystone_base import Graph, GraphError, PluginError, Session, SessionConfig, dtypes
+from drystone_base import Graph, GraphError, PluginError, Session, SessionConfig
 from drystone_base.cli._app import app
+from drystone_base.core import dtypes
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.passes import (
     Grouping,

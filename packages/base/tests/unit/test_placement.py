@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import FunctionDef
-from drystone_base import Graph, GraphError, dtypes
+from drystone_base import Graph, GraphError
+from drystone_base.core import dtypes
 from drystone_base.graph import Body, Node, body_to_function
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.placement import Device, by_op, everywhere, parse_device, place

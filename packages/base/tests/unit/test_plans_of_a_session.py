@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import BadRequest
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
 
 X = np.arange(3, dtype=np.float32)
 EXECUTORS = ("native", "reference")

@@ -16,17 +16,17 @@ from google.protobuf import text_format
 from hypothesis import given, settings
 
 from drystone_abi.protos import FunctionDef
-from drystone_base.dtypes import FLOAT32, INT32, STRING, as_dtype, from_number
-from drystone_base.errors import GraphError, KernelError, UnsupportedOp
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, INT32, STRING, as_dtype, from_number
+from drystone_base.core.errors import GraphError, KernelError, UnsupportedOp
 from drystone_base.executor.plan import can_run
+from drystone_base.executor.selection import explain, select
 from drystone_base.graph import Graph, Node
 from drystone_base.host import available, tensors
 from drystone_base.host.library import HostLibrary, open_library
 from drystone_base.host.live import live_objects
-from drystone_base.host.ops import sync
-from drystone_base.kernels.selection import explain, select
+from drystone_base.inference.plugin_ops import sync
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
-from drystone_base.session import Session, SessionConfig
 
 if not available():
     pytest.skip("the host library is not built", allow_module_level=True)

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from plugin_files import VARIANTS, Compile, own_settings, own_site, put, records_flag, search
 
-from drystone_base._entry_points import EntryPoint
-from drystone_base.errors import PluginError
+from drystone_base.core.entry_points import EntryPoint
+from drystone_base.core.errors import PluginError
+from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins import Plugin, StepResult, _discover, _trust
 from drystone_base.plugins import _manager as managing
 from drystone_base.plugins import _minisign as minisign
 from drystone_base.plugins._discover import discover
 from drystone_base.plugins._manager import Manager
 from drystone_base.plugins._open import open_plugin
-from drystone_base.plugins._settings import Settings
 
 
 @pytest.fixture

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from drystone_abi import platform_strings as reader
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
+from drystone_base.files import contents as _contents
 from drystone_base.host import library
-from drystone_base.plugins import _contents
 
 PIECE = 1 << 16
 """What the host reads at once."""

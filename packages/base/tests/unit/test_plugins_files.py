@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 from plugin_files import OPEN, VARIANTS, Compile, plugin, records_flag, rewritten
 
-from drystone_base.errors import DrystoneError
-from drystone_base.plugins import _linker, _manifest, _processor, audit
+from drystone_base.core import processor as _processor
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.plugin_settings import Settings
+from drystone_base.plugins import _linker, _manifest, audit
 from drystone_base.plugins._elf import BadElf, parse, read_elf
 from drystone_base.plugins._manifest import manifest_for, read_manifest, take_manifest
 from drystone_base.plugins._platform import check_platform
 from drystone_base.plugins._record import StepResult, library_stem, plugin_name
-from drystone_base.plugins._settings import Settings
 from drystone_base.plugins.audit import audit_symbols
 
 

@@ -36,7 +36,7 @@ def state():
     }
 
 from drystone_base import Graph, Session
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.host import optimizer
 from drystone_base.host.library import open_library
 from drystone_base.modules import find
@@ -189,7 +189,7 @@ def test_what_nobody_can_put_back_refuses(
 ) -> None:
     library = _library(compile_library, "kOpened", f"-DCHANGES=(void)change_all;{changes}")
     program = """
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 os.fork() and (os.wait(), os._exit(0))
 try:
     open_library(sys.argv[1])

@@ -14,23 +14,32 @@ import pytest
 from plugin_files import Compile, own_settings
 
 from drystone_base.cli import _plugins, doctor
-from drystone_base.dtypes import BFLOAT16, FLOAT32, INT64, RESOURCE, STRING, VARIANT, from_number
-from drystone_base.errors import PluginError
+from drystone_base.core.dtypes import (
+    BFLOAT16,
+    FLOAT32,
+    INT64,
+    RESOURCE,
+    STRING,
+    VARIANT,
+    from_number,
+)
+from drystone_base.core.errors import PluginError
+from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins import _points
 from drystone_base.plugins._manager import Manager
 from drystone_base.plugins._record import Plugin, passed
 from drystone_base.plugins._report import describe
-from drystone_base.plugins._settings import Settings
 from drystone_base.plugins.isolation_channel import BadMessage
 from drystone_base.plugins.isolation_tensors import crosses, packed, unpacked
 
 _START = """
 import json, os, sys, time, warnings
 from pathlib import Path
-from drystone_base import Graph, Session, dtypes
-from drystone_base.errors import DrystoneError
+from drystone_base import Graph, Session
+from drystone_base.core import dtypes
+from drystone_base.core.errors import DrystoneError
 from drystone_base.plugins import load_library
-from drystone_base.session import SessionConfig
+from drystone_base.api.session import SessionConfig
 
 warnings.simplefilter("ignore")
 file, executor = sys.argv[1:3]
@@ -206,7 +215,7 @@ def test_a_deadline_of_the_run_is_that_of_its_kernels(child: Any, compile_librar
 
 _STOPPED = """
 import signal, threading
-from drystone_base.cancellation import Cancellation
+from drystone_base.state.cancellation import Cancellation
 graph = Graph()
 x = graph.add("Placeholder", "x", attrs={"dtype": dtypes.FLOAT32, "shape": (2,)})
 graph.add("HostState", "z", [x])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from optimizing import small_graph
 
-from drystone_base.errors import DrystoneError, PluginError
+from drystone_base.core.errors import DrystoneError, PluginError
 from drystone_base.graph import Graph
 from drystone_base.host import _lib, optimizer
 from drystone_base.host.library import open_library

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from plugin_files import VARIANTS, Compile, own_settings, own_site, put, records_flag, search
 
-from drystone_base._entry_points import EntryPoint
-from drystone_base.errors import DrystoneError, PluginError
+from drystone_base.core.entry_points import EntryPoint
+from drystone_base.core.errors import DrystoneError, PluginError
+from drystone_base.core.plugin_settings import Isolation, Settings
 from drystone_base.host import filesystem
 from drystone_base.ops.defs import op_def
 from drystone_base.plugins import _discover, _offers
@@ -20,7 +21,6 @@ from drystone_base.plugins import _manager as managing
 from drystone_base.plugins._discover import discover, from_path
 from drystone_base.plugins._manager import Manager, PluginWarning
 from drystone_base.plugins._record import Plugin, passed
-from drystone_base.plugins._settings import Isolation, Settings
 
 
 @pytest.fixture(autouse=True)
@@ -247,7 +247,7 @@ def test_without_the_host_library(
     compile_library: Compile, site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(compile_library(VARIANTS), site, "libhostless.so")
-    from drystone_base.errors import HostError
+    from drystone_base.core.errors import HostError
 
     def missing(_plugin: Any, _settings: Settings) -> Any:
         raise HostError("x", check="c", found="no such file", code="host-library-missing")

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from plugin_files import OPEN, VARIANTS, Compile, plugin
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.plugins import Plugin, StepResult
 from drystone_base.plugins._open import initialise, open_plugin
 from drystone_base.plugins._probe import probe

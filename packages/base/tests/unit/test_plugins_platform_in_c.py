@@ -11,11 +11,12 @@ from pathlib import Path
 
 from plugin_files import MAGIC, OPEN, VARIANTS, Compile, plugin
 
-from drystone_base.plugins import _platform, _processor
+from drystone_base.core import processor as _processor
+from drystone_base.plugins import _platform
 
 ANSWERS = """
 import ctypes, json, os, sys
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host._lib import declare
 from drystone_base.host.status import Status
 load = declare("TF_LoadLibrary", ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)

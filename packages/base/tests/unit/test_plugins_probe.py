@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 from plugin_files import VARIANTS, Compile, own_settings, plugin
 
-from drystone_base.errors import BadRequest
+from drystone_base.core.errors import BadRequest
+from drystone_base.core.plugin_settings import Settings, current
 from drystone_base.modules import wanted
 from drystone_base.plugins import _manager, _probe, _probe_child, configure
 from drystone_base.plugins._manager import check_file
 from drystone_base.plugins._probe import probe
 from drystone_base.plugins._record import StepResult, passed
-from drystone_base.plugins._settings import Settings, current
 
 
 @pytest.fixture(autouse=True)

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from plugin_files import OPEN, plugin
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.plugin_settings import Settings
+from drystone_base.files.contents import read_message
 from drystone_base.plugins import _minisign as minisign
 from drystone_base.plugins import _trust
-from drystone_base.plugins._contents import read_message
 from drystone_base.plugins._manifest import take_manifest
 from drystone_base.plugins._record import Plugin, StepResult
-from drystone_base.plugins._settings import Settings
 from drystone_base.plugins._signature import check_signature, covering
 
 DEVELOPER = Settings(developer_mode=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from plugin_files import OPEN, VARIANTS, Compile, plugin
 
+from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins import audit
-from drystone_base.plugins._settings import Settings
 from drystone_base.plugins.audit import audit_symbols
 
 

@@ -11,17 +11,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plugin_files import OPEN, VARIANTS, Compile, own_settings, plugin
 
-from drystone_base.errors import PluginError
+from drystone_base.core.errors import PluginError
+from drystone_base.core.plugin_settings import Settings
+from drystone_base.core.printable import bounded
 from drystone_base.plugins import _manager
 from drystone_base.plugins._demangle import by_owner, demangled, owner
 from drystone_base.plugins._manager import Manager, check_file
 from drystone_base.plugins._open import initialise, open_plugin
 from drystone_base.plugins._probe import probe
-from drystone_base.plugins._settings import Settings
 from drystone_base.plugins._words import advice, makers, once
 from drystone_base.plugins.audit import audit_symbols
 from drystone_base.plugins.isolation import load_isolated
-from drystone_base.printable import bounded
 
 
 @pytest.fixture(autouse=True)

@@ -13,15 +13,15 @@ from random_programs.agree import Failed, outcome
 from tiny_models import affine, write
 
 from drystone_abi.protos import Event, GraphDef, RunMetadata
-from drystone_base import dtypes
+from drystone_base.api.session import Session, SessionConfig
 from drystone_base.cli._app import app
-from drystone_base.errors import BadRequest, KernelError
+from drystone_base.core import dtypes
+from drystone_base.core.errors import BadRequest, KernelError
+from drystone_base.executor.record import NodeRun, Record
 from drystone_base.graph import Graph, Node
 from drystone_base.host import available
-from drystone_base.kernels._records import read_records
+from drystone_base.kernels.io._records import read_records
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.record import NodeRun, Record
-from drystone_base.session import Session, SessionConfig
 
 EXECUTORS = ["reference", *(["native"] if available() else [])]
 ARITHMETIC = {"AddV2", "Sub", "Mul", "Maximum", "Minimum", "Neg", "Abs", "Square", "MatMul"}

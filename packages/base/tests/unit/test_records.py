@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels import _records
-from drystone_base.kernels._records import (
+from drystone_base.core.errors import KernelError
+from drystone_base.kernels.io import _records
+from drystone_base.kernels.io._records import (
     RECORD_OVERHEAD,
     decompressed,
     read_records,

@@ -7,10 +7,10 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.session import Session, SessionConfig
 
 
 def doubling(rounds: int) -> Graph:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from drystone_base.loaders import _writing
-from drystone_base.loaders.checkpoint import BundleReader, merge, save
-from drystone_base.loaders.checkpoint.shards import data_path
+from drystone_base.checkpoint import BundleReader, merge, save
+from drystone_base.checkpoint.shards import data_path
+from drystone_base.files import writing as _writing
 
 OLD: dict[str, Any] = {"a": np.arange(3, dtype=np.float32), "b": np.array([7, 8], np.int64)}
 NEW: dict[str, Any] = {"a": np.arange(3, dtype=np.float32) + 10, "c": np.array([1.5], np.float64)}

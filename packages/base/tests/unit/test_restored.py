@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 import drystone_base as ds
 from drystone_abi.protos import SavedModel
+from drystone_base.api.restored import ModelObject, ObjectGraph, RestoredFunction
 from drystone_base.cli._app import app
 from drystone_base.loaders import load_model
-from drystone_base.restored import ModelObject, ObjectGraph, RestoredFunction
 
 DATA = Path(__file__).parent / "data/modules"
 CALLS, STATEFUL = (

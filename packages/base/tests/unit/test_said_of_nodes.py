@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import drystone_base as ds
+from drystone_base.api.session import Session, SessionConfig
 from drystone_base.cli._health_runs import loop_graph, run_checks
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.executor import calling
 from drystone_base.executor.calling import unexpected
 from drystone_base.executor.plan import can_run
 from drystone_base.ops import defs
-from drystone_base.session import Session, SessionConfig
 
 EXECUTORS = ["native", "reference"]
 

@@ -14,10 +14,10 @@ from tiny_models import affine, constant
 
 import drystone_base as ds
 from drystone_abi.protos import SavedModel
-from drystone_base.dtypes import FLOAT32, INT64, STRING
+from drystone_base.checkpoint import BundleReader, latest_checkpoint
+from drystone_base.checkpoint import save as save_tensors
+from drystone_base.core.dtypes import FLOAT32, INT64, STRING
 from drystone_base.loaders import read_graph
-from drystone_base.loaders.checkpoint import BundleReader, latest_checkpoint
-from drystone_base.loaders.checkpoint import save as save_tensors
 
 X = np.array([[1, 0, 2], [-1, 3, 0.5]], np.float32)
 WORDS = np.array([b"b", b"new", b"nowhere"], object)

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from drystone_base._native import stored_tensor
-from drystone_base.dtypes import FLOAT32
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.executor.plan_cache.arrays import Places, read_constants
+from drystone_base.files.local import map_file
 from drystone_base.graph import Graph
-from drystone_base.kept.arrays import Places, read_constants
-from drystone_base.loaders._files import map_file
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.scaled import ScaledTensor, stays_finite
-from drystone_base.session import Session, SessionConfig
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 TINY, LARGEST = np.finfo(np.float32).tiny, np.finfo(np.float32).max

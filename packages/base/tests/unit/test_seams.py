@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import AttrValue, FunctionDef, GraphDef, NodeDef
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.host import available
-from drystone_base.session import Session, SessionConfig
 
 TYPES: Final[dict[str, int]] = {"f": 1, "i": 3, "s": 7, "l": 9, "b": 10, "v": 21}
 EXECUTORS = ["reference", *(["native"] if available() else [])]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from tiny_models import affine
 
-from drystone_base.errors import BadRequest
-from drystone_base.session import Session, SessionConfig
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.errors import BadRequest
 
 X = np.ones((2, 3), np.float32)
 

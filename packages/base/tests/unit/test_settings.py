@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import drystone_base as ds
-from drystone_base.config import SETTINGS, SessionConfig
+from drystone_base.api.config import SETTINGS, SessionConfig
+from drystone_base.api.session import Session
+from drystone_base.files.access import Access
 from drystone_base.modules import variables
 from drystone_base.modules.variables import SettingWarning, check_environment
-from drystone_base.policy import Access
-from drystone_base.session import Session
 
 BAD: list[tuple[str, Any, str]] = [
     ("executor", "gpu", "bad-session-setting"),

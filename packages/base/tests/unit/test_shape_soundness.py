@@ -18,16 +18,16 @@ from parity.draft import draw_case
 from parity.recorded import load
 from tiny_models import constant, placeholder
 
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, from_numpy
-from drystone_base.errors import DrystoneError, GraphError, KernelError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, from_numpy
+from drystone_base.core.errors import DrystoneError, GraphError, KernelError
+from drystone_base.executor.testing import _infer_attrs, as_array
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.graph.validate import output_dtypes
-from drystone_base.kernels._testing import _infer_attrs, as_array
+from drystone_base.inference.inference import Inference, infer
+from drystone_base.inference.shapes._registry import Shape
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.defs import op_def
-from drystone_base.ops.inference import Inference, infer
-from drystone_base.ops.shapes._registry import Shape
-from drystone_base.session import Session, SessionConfig
 
 SEEDS: dict[str, list[int]] = {}
 for _row in load():

@@ -7,12 +7,12 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Bodies, Graph
 from drystone_base.graph import from_text as graph_from_text
+from drystone_base.inference.inference import Shapes
+from drystone_base.inference.shapes._engine import Engine
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
-from drystone_base.ops.inference import Shapes
-from drystone_base.ops.shapes._engine import Engine
 
 CALLING: Final = """
 node { name: "x" op: "Placeholder"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from drystone_base.store import BadFile, Store
+from drystone_base.files.store import BadFile, Store
 
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_what_killed_processes_left_goes(tmp_path: Path) -> None:
 WRITER = """
 import sys
 from pathlib import Path
-from drystone_base.store import Store
+from drystone_base.files.store import Store
 store = Store(Path(sys.argv[1]), most_bytes=20_000)
 for k in range(200):
     name = f"k{k % 5}"

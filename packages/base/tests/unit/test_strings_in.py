@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.dtypes import FLOAT32, INT32, STRING
-from drystone_base.errors import BadRequest, GraphError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, INT32, STRING
+from drystone_base.core.errors import BadRequest, GraphError
+from drystone_base.core.tensor import as_strings, from_proto, to_proto
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.session import Session, SessionConfig
-from drystone_base.tensor import as_strings, from_proto, to_proto
 
 EXECUTORS = ("native", "reference")
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import FunctionDef, GraphDef
-from drystone_base.dtypes import FLOAT64, INT32, QUINT8
-from drystone_base.errors import GraphError, KernelError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT64, INT32, QUINT8
+from drystone_base.core.errors import GraphError, KernelError
 from drystone_base.graph import Graph
 from drystone_base.graph._gradient_rules import CONSTANT, RULES
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
 from drystone_base.ops.defs import find
-from drystone_base.session import Session, SessionConfig
 
 Spec = tuple[str, str, list[str], dict[str, Any]]
 

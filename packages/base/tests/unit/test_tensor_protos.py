@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from tensor_encodings import bytes_of, listed, same, tensors
 
 from drystone_abi.protos import FunctionDef, GraphDef, TensorProto
-from drystone_base import dtypes
-from drystone_base.dtypes import from_number
-from drystone_base.errors import DrystoneError, GraphError, HostError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import from_number
+from drystone_base.core.errors import DrystoneError, GraphError, HostError
+from drystone_base.core.tensor import from_proto, to_proto
 from drystone_base.graph import Graph, held_tensor
 from drystone_base.host import _lib, available
 from drystone_base.host.buffer import filled
 from drystone_base.host.status import Status
 from drystone_base.host.tensors import HostTensor
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.session import Session, SessionConfig
-from drystone_base.tensor import from_proto, to_proto
 
 EXECUTORS = ["reference", *(["native"] if available() else [])]
 

@@ -9,12 +9,21 @@ from typing import Literal
 import pytest
 
 from drystone_abi.protos import DataType, FunctionDef
-from drystone_base import Graph, KernelError, Session, SessionConfig, dtypes
+from drystone_base import Graph, KernelError, Session, SessionConfig
+from drystone_base.core import dtypes
+from drystone_base.core.time_limits import (
+    OutOfTime,
+    ends,
+    is_over,
+    look,
+    stage_ends,
+    unlimited,
+    until,
+)
 from drystone_base.graph.calls import recursive_functions
+from drystone_base.inference.inference import infer
 from drystone_base.ops.attrs import FunctionRef
-from drystone_base.ops.inference import infer
 from drystone_base.passes import Grouping, PassOptions, PassWarning, graph_pass, registry
-from drystone_base.time_limits import OutOfTime, ends, is_over, look, stage_ends, unlimited, until
 
 FLOAT = dtypes.FLOAT32
 

@@ -13,10 +13,10 @@ from tiny_models import affine
 
 import drystone_base as ds
 from drystone_abi.protos import GraphDef, VersionDef
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import BadModelFile, CheckpointError
+from drystone_base.checkpoint import open_checkpoint, v1_writer
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import BadModelFile, CheckpointError
 from drystone_base.graph.versions import CONSUMER, MIN_CONSUMER, refused_consumer
-from drystone_base.loaders.checkpoint import open_checkpoint, v1_writer
 
 EXCLUDES = [
     (VersionDef(producer=999_999, min_consumer=999_999), "min_consumer 999999"),

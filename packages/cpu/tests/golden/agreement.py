@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from native_ops import run_native
 
-from drystone_base.dtypes import as_dtype
-from drystone_base.errors import DrystoneError
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.core.errors import DrystoneError
+from drystone_base.executor.testing import run_op
 
 __all__ = ["assert_agrees", "outcome"]
 

@@ -11,8 +11,8 @@ import pytest
 from one_op import OneOp
 
 from drystone_base import plugins
-from drystone_base._prepared import Prepared
-from drystone_base.kernels.selection import registered
+from drystone_base.api.prepared import Prepared
+from drystone_base.executor.selection import registered
 
 __all__ = ["NoNativeKernel", "load", "native_ops", "needs_onednn", "run_native"]
 
@@ -47,7 +47,7 @@ def needs_onednn() -> pytest.MarkDecorator:
 
 
 def run_native(op: str, *inputs: Any, **attrs: Any) -> list[Any]:
-    """Outputs of one op, as :func:`drystone_base.kernels._testing.run_op` gives them.
+    """Outputs of one op, as :func:`drystone_base.executor.testing.run_op` gives them.
 
     Raises ``NoNativeKernel`` when drystone-cpu has no kernel for these dtypes.
     """

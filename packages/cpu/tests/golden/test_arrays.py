@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from agreement import assert_agrees
 
-from drystone_base.kernels._testing import run_op
+from drystone_base.executor.testing import run_op
 
 Array = np.ndarray[Any, Any]
 DTYPES = ["uint8", "int16", "float32", "int64", "complex128"]

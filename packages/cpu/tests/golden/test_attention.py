@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from native_ops import run_native
 
-from drystone_base.dtypes import BOOL, FLOAT32
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import BOOL, FLOAT32
+from drystone_base.executor.testing import run_op
 from drystone_base.ops.own import ATTENTION
 
 pytestmark = native_ops.needs_onednn()

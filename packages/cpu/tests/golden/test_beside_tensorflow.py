@@ -16,7 +16,7 @@ import native_ops
 import pytest
 
 from drystone_abi.headers import get_include
-from drystone_base.kernels.selection import registered
+from drystone_base.executor.selection import registered
 
 HERE = Path(__file__).parent
 CC = shutil.which("cc") or ""
@@ -27,7 +27,7 @@ before = len(sys.argv) > 2
 if before:
     ctypes.CDLL(sys.argv[1], ctypes.RTLD_GLOBAL)
 import native_ops
-from drystone_base.kernels.selection import registered
+from drystone_base.executor.selection import registered
 native_ops.load()
 print(sum("drystone_cpu" in r.library for rows in registered().values() for r in rows))
 if not before:

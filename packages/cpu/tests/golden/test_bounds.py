@@ -13,11 +13,11 @@ import native_ops
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32, INT32
-from drystone_base.errors import KernelError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.core.errors import KernelError
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.session import Session, SessionConfig
 
 HERE = Path(__file__).parent
 SLACK = 5.0
@@ -36,7 +36,7 @@ import os, resource, sys
 import numpy as np
 import native_ops
 from test_bounds import convolutions
-import drystone_base.errors as errors
+import drystone_base.core.errors as errors
 
 megabytes = int(sys.argv[1])
 native_ops.load()

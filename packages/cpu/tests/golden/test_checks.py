@@ -8,8 +8,8 @@ import native_ops
 import numpy as np
 import pytest
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels._summary_text import flat_text
+from drystone_base.core.errors import KernelError
+from drystone_base.kernels.string._summary_text import flat_text
 
 DATA: tuple[Any, ...] = (
     np.array(b'it\'s a "text"\n\x01\\', object),

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.executor.testing import run_op
 from drystone_base.graph import Graph
-from drystone_base.kernels._testing import run_op
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.own import FUSED_CONVOLUTION
-from drystone_base.session import Session, SessionConfig
 
 pytestmark = native_ops.needs_onednn()
 Array = np.ndarray[Any, Any]

@@ -17,11 +17,11 @@ from agreement import assert_agrees, outcome
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.executor.testing import run_op
 from drystone_base.graph import Graph
-from drystone_base.kernels._testing import run_op
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.session import Session, SessionConfig
 
 pytestmark = native_ops.needs_onednn()
 DRAWN = settings(

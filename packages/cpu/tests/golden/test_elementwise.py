@@ -9,7 +9,7 @@ import native_ops
 import numpy as np
 import pytest
 
-from drystone_base.kernels._testing import run_op
+from drystone_base.executor.testing import run_op
 
 NUMBERS = [
     "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",

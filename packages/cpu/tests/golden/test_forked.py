@@ -14,9 +14,9 @@ RUN = """
 import os, signal
 import numpy as np
 import native_ops
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
+from drystone_base.api.session import Session, SessionConfig
 from drystone_base.ops.attrs import TensorAttr
 
 native_ops.load()

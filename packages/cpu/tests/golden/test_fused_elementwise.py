@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_ops import run_native
 
-from drystone_base.dtypes import BOOL, DType, as_dtype, from_numpy
-from drystone_base.errors import KernelError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import BOOL, DType, as_dtype, from_numpy
+from drystone_base.core.errors import KernelError
 from drystone_base.graph import Graph
 from drystone_base.ops.defs import op_def
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
-from drystone_base.session import Session, SessionConfig
 
 X = np.ones(3, np.float32)
 EXTREMES = [0, -0.0, 1, -1, 2.5, -7.25, 1e-3, 60, -60, np.inf, -np.inf, np.nan]

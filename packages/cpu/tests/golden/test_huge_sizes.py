@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from one_op import OneOp
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 
 HERE = Path(__file__).parent
 

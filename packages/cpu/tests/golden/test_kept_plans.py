@@ -19,7 +19,7 @@ PROGRAM = """
 import json, os, sys
 import numpy as np
 import drystone_base as ds
-from drystone_optimizer.module import MODULE
+from drystone_optimizer.session.module import MODULE
 if not ds.modules.stage("optimize"):  # found by a path, not installed
     ds.modules.register(MODULE)
 built = os.environ.get("DRYSTONE_CPU_PLUGIN")
@@ -31,7 +31,7 @@ for row in json.loads(sys.stdin.readline()):
     feeds = {name: given[f"in{k}"] for k, name in enumerate(row["inputs"])}
     found = model.run(row["outputs"], feeds)
     np.savez(row["out"], **{f"out{k}": v for k, v in enumerate(found)})
-print("drystone_base.graph" in sys.modules, "drystone_optimizer.meta" in sys.modules)
+print("drystone_base.graph" in sys.modules, "drystone_optimizer.pipeline.meta" in sys.modules)
 """
 
 RANDOM = """

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from native_ops import run_native
 
-from drystone_base.dtypes import FLOAT32
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.executor.testing import run_op
 from drystone_base.ops.own import GELUS, LAYER_NORM
 
 WIDTHS = [1, 2, 3, 15, 16, 17, 63, 64, 65, 100, 768, 1023]

@@ -11,7 +11,7 @@ from agreement import assert_agrees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.kernels._testing import run_op
+from drystone_base.executor.testing import run_op
 
 INT: Any = np.int64
 

@@ -10,12 +10,12 @@ import pytest
 from agreement import assert_agrees
 from native_ops import load, needs_onednn, run_native
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.executor.testing import run_op
 from drystone_base.graph import Graph
-from drystone_base.kernels._testing import run_op
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.own import FUSED_CONVOLUTION
-from drystone_base.session import Session, SessionConfig
 
 pytestmark = needs_onednn()
 

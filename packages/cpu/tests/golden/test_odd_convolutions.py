@@ -19,10 +19,10 @@ import pytest
 from agreement import assert_agrees
 from native_ops import run_native
 
-from drystone_base.dtypes import FLOAT32, as_dtype
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, as_dtype
+from drystone_base.executor.testing import run_op
 from drystone_base.graph import Graph
-from drystone_base.kernels._testing import run_op
-from drystone_base.session import Session, SessionConfig
 
 pytestmark = native_ops.needs_onednn()
 

@@ -11,9 +11,9 @@ import native_ops
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import as_dtype, from_numpy
-from drystone_base.kernels._testing import run_op
-from drystone_base.state import ResourceHandle, Variable, handle_array
+from drystone_base.core.dtypes import as_dtype, from_numpy
+from drystone_base.executor.testing import run_op
+from drystone_base.state.variables import ResourceHandle, Variable, handle_array
 
 WIDE = ("float64", "int32", "int64", "complex64", "complex128")
 NARROW = {"float16": 2e-3, "bfloat16": 2e-2}

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from native_ops import load
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
 
 HEAD = 256  # bytes: more than what the host puts before the data, and rounds
 LEFT = 40 << 10  # bytes that are not worth to be cut off, and a page

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_ops import needs_onednn
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 
 pytestmark = needs_onednn()
 

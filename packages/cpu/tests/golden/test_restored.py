@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fresh_process import run_program
 
-from drystone_base.loaders.checkpoint import save
+from drystone_base.checkpoint import save
 
 pytestmark = native_ops.needs_onednn()
 COUNT = 1 << 16  # floats: values as large as that stay in their file
@@ -18,7 +18,7 @@ PROGRAM = """
 import os
 import numpy as np
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32, RESOURCE
+from drystone_base.core.dtypes import FLOAT32, RESOURCE
 from drystone_base.graph import Graph
 built = os.environ.get("DRYSTONE_CPU_PLUGIN")
 if built:

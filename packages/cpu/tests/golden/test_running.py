@@ -8,7 +8,7 @@ from agreement import assert_agrees
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 
 ODD = [0.0, -0.0, np.inf, -np.inf, np.nan, 90.0, -300.0]
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from native_ops import run_native
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 
 drawn = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 seeds = st.integers(0, 2**32 - 1)

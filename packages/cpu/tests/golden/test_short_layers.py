@@ -17,12 +17,12 @@ import native_ops
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import BOOL, FLOAT32, as_dtype
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import BOOL, FLOAT32, as_dtype
+from drystone_base.executor.testing import run_op
 from drystone_base.graph import Graph
-from drystone_base.kernels._testing import run_op
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.own import ATTENTION, FUSED_CONVOLUTION
-from drystone_base.session import Session, SessionConfig
 
 pytestmark = native_ops.needs_onednn()
 Array = np.ndarray[Any, Any]

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.dtypes import as_dtype
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.executor.testing import run_op
 
 ODD = [
     0.0,

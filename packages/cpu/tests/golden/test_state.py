@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from scenarios import Program
 from scenarios._answers import ours, problems, read
 
-from drystone_base.errors import KernelError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.errors import KernelError
 from drystone_base.graph import Node
-from drystone_base.kernels._tensor_lists import TensorList
-from drystone_base.session import Session, SessionConfig
+from drystone_base.kernels.data_flow._tensor_lists import TensorList
 
 ANY = np.int32(-1)  # an element shape of unknown rank
 

@@ -10,13 +10,13 @@ import native_ops
 import numpy as np
 import pytest
 
-from drystone_base.dtypes import FLOAT32, INT32, as_dtype
-from drystone_base.errors import BadModelFile
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, INT32, as_dtype
+from drystone_base.core.errors import BadModelFile
 from drystone_base.graph import Graph, Node
 from drystone_base.host.memory import free_kept
 from drystone_base.loaders.graphdef import read_graph, write_graph
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.session import Session, SessionConfig
 
 pytestmark = native_ops.needs_onednn()
 

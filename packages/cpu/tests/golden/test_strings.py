@@ -6,8 +6,8 @@ import native_ops
 import numpy as np
 import pytest
 
-from drystone_base.errors import KernelError
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.errors import KernelError
+from drystone_base.executor.testing import run_op
 
 
 @pytest.mark.parametrize("op", ["StringToHashBucketFast", "StringToHashBucket"])

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from native_ops import load, needs_onednn
 
-from drystone_base.dtypes import DType, as_dtype
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import DType, as_dtype
+from drystone_base.executor.testing import run_op
 from drystone_base.graph import Graph
-from drystone_base.kernels._testing import run_op
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.own import FUSED_CONVOLUTION
-from drystone_base.session import Session, SessionConfig
 
 pytestmark = needs_onednn()
 

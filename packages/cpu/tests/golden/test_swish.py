@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from native_ops import needs_onednn, run_native
 
-from drystone_base.dtypes import as_dtype
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.executor.testing import run_op
 from drystone_base.ops.own import FUSED_CONVOLUTION
 
 pytestmark = needs_onednn()

@@ -18,8 +18,8 @@ from shared_data import MODELS, WHY_NOT, inference_models, tolerance
 
 import drystone_base as ds
 from drystone_base.cli._app import app
-from drystone_base.dtypes import BOOL, FLOAT32, from_numpy
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import BOOL, FLOAT32, from_numpy
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, Node, placeholder_shape
 from drystone_base.ops.attrs import TensorAttr
 

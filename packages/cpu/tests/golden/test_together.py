@@ -6,7 +6,7 @@ from native_ops import load
 
 from drystone_base import SessionConfig
 from drystone_base import load as load_model
-from drystone_base.model import Model
+from drystone_base.api.model import Model
 
 MODELS = ("blazeface-front", "facemesh")
 RUNS = 18  # measured, compared, and some more

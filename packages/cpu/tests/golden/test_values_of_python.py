@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import FunctionDef, NodeDef
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, INT64, VARIANT
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, INT64, VARIANT
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
-from drystone_base.session import Session, SessionConfig
 
 
 def square() -> FunctionDef:

@@ -13,11 +13,11 @@ import native_ops
 import numpy as np
 
 from drystone_abi.protos import FunctionDef, NodeDef
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, RESOURCE, DType
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, RESOURCE, DType
 from drystone_base.graph import Graph, Node
 from drystone_base.host.live import live_objects
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, encode_attr
-from drystone_base.session import Session, SessionConfig
 
 pytestmark = native_ops.needs_onednn()
 INNER = 40  # of the products: wide enough that a kernel wants weights in an order of its own

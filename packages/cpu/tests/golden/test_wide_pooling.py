@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from native_ops import run_native
 
-from drystone_base.dtypes import as_dtype
-from drystone_base.kernels._testing import run_op
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.executor.testing import run_op
 
 CHANNELS = (15, 16, 63, 64, 65, 96, 113, 192, 200)
 """Around what one register of any processor holds, what four do, and sums of those."""

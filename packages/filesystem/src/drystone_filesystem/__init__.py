@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drystone_base.late_names import late_names
+from drystone_base.core.late_names import late_names
 
 if TYPE_CHECKING:
     from drystone_base.host.filesystem_options import Option as Option

@@ -8,8 +8,8 @@ import os
 import re
 from typing import Final
 
-from drystone_base.errors import HostError
-from drystone_base.masking import masked
+from drystone_base.core.errors import HostError
+from drystone_base.core.masking import masked
 
 __all__ = ["StoreFailure", "explained", "status_of", "text_of"]
 

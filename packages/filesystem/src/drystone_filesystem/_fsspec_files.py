@@ -12,10 +12,10 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any, Final
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
+from drystone_base.files.uris import os_error
 from drystone_base.host import filesystem as host
 from drystone_base.host.streams import BUFFER, RawReader, RawWriter
-from drystone_base.uris import os_error
 
 __all__ = ["Aside", "Reading", "Writing", "told"]
 

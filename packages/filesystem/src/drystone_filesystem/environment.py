@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from drystone_base.environment import Variable
-from drystone_base.settings import flag, number, path, text, whole
+from drystone_base.core.environment import Variable
+from drystone_base.core.settings import flag, number, path, text, whole
 
 __all__ = [
     "AHEAD",

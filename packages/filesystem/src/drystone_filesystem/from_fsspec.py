@@ -10,8 +10,8 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Final, ParamSpec, TypeVar
 from weakref import WeakSet
 
-from drystone_base.arguments import explaining
-from drystone_base.errors import HostError
+from drystone_base.core.arguments import explaining
+from drystone_base.core.errors import HostError
 from drystone_filesystem._fsspec_kinds import inherits, is_one_of, turn_of
 from drystone_filesystem._fsspec_web import hold_redirects, reason, web_scheme
 from drystone_filesystem.store import Stat, Store, Upload

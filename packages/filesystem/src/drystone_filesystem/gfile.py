@@ -11,12 +11,12 @@ import posixpath
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, Self
 
-from drystone_base.arguments import checked, explaining
-from drystone_base.errors import BadRequest, HostError
+from drystone_base.core.arguments import checked, explaining
+from drystone_base.core.errors import BadRequest, HostError
+from drystone_base.core.masking import masked
 from drystone_base.host import filesystem as host
 from drystone_base.host.filesystem import FileStatistics
 from drystone_base.host.streams import BUFFER, RawReader, RawWriter
-from drystone_base.masking import masked
 
 __all__ = [
     "GFile",

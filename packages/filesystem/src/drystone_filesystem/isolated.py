@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from drystone_base.errors import HostError, PluginError
+from drystone_base.core.errors import HostError, PluginError
 from drystone_base.plugins.isolation_files import IsolatedFiles, OpenFile
 from drystone_filesystem._failures import StoreFailure
 from drystone_filesystem.store import Stat, Store, Upload

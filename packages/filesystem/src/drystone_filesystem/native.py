@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host.filesystem import filesystems
 from drystone_base.host.library import open_library
 from drystone_base.host.program import register_entry

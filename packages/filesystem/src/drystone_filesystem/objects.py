@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.arguments import checked
+from drystone_base.core.arguments import checked
 from drystone_filesystem._failures import StoreFailure
 from drystone_filesystem.environment import TIMEOUT
 from drystone_filesystem.spool import Sending, SpooledUpload

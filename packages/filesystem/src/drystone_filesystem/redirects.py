@@ -6,8 +6,8 @@ import posixpath
 from typing import Final
 from urllib.parse import unquote, urljoin, urlsplit
 
-from drystone_base.arguments import explained
-from drystone_base.policy import may_be_led_to
+from drystone_base.core.arguments import explained
+from drystone_base.files.access import may_be_led_to
 from drystone_filesystem._failures import StoreFailure
 
 __all__ = ["check_plain", "redirected"]

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from drystone_base.arguments import checked
-from drystone_base.errors import BadRequest, HostError
-from drystone_base.late_names import imported
+from drystone_base.core.arguments import checked
+from drystone_base.core.errors import BadRequest, HostError
+from drystone_base.core.late_names import imported
 from drystone_base.modules import points
 from drystone_filesystem.environment import FILESYSTEMS
 from drystone_filesystem.store import Store

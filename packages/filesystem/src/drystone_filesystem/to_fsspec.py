@@ -14,7 +14,7 @@ import fsspec
 from fsspec.spec import AbstractFileSystem
 from fsspec.utils import stringify_path
 
-from drystone_base.arguments import checked
+from drystone_base.core.arguments import checked
 from drystone_base.host import filesystem as host
 from drystone_base.host.streams import RawReader
 from drystone_filesystem._fsspec_files import Aside, Reading, Writing, told

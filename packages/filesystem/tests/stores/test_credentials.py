@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from answering import Asked, answering
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem
 from drystone_filesystem import gfile
 

@@ -16,7 +16,7 @@ import pytest
 from answering import Asked, answering
 
 from ci.scripts.stores.azurite import ACCOUNT, KEY, azurite, connection_string, missing
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem
 from drystone_filesystem import gfile
 

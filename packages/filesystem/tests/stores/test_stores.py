@@ -17,8 +17,8 @@ from page import TABLE, confirm, tried
 from servers import Served, put, there
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import HostError
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as host
 from drystone_base.host.open_files import Readable
 from drystone_filesystem import gfile, progress

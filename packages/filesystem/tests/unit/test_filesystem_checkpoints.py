@@ -12,11 +12,11 @@ from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
+from drystone_base.checkpoint.bundle import BundleReader
+from drystone_base.checkpoint.writer import BundleWriter, merge
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.host import filesystem as host
 from drystone_base.host.open_files import Readable, Writable
-from drystone_base.loaders.checkpoint.bundle import BundleReader
-from drystone_base.loaders.checkpoint.writer import BundleWriter, merge
 from drystone_filesystem import gfile, native
 from drystone_filesystem.native import serve_library
 

@@ -17,7 +17,7 @@ import fsspec
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_filesystem import DrystoneFileSystem, Stat, Store, Upload, gfile, offer_to_fsspec
 from drystone_filesystem.from_fsspec import MemoryStore
 

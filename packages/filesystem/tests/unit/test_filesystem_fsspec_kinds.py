@@ -22,7 +22,7 @@ from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.tar import TarFileSystem
 from own_memory import OwnMemory
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as host
 from drystone_filesystem import from_fsspec, gfile
 

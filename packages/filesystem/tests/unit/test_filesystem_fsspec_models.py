@@ -16,8 +16,8 @@ from fsspec import AbstractFileSystem
 from fsspec.implementations.dirfs import DirFileSystem
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import HostError
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import HostError
 from drystone_filesystem import gfile, select
 
 Serve = Callable[[Any], str]

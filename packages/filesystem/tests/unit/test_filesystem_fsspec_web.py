@@ -15,7 +15,7 @@ pytest.importorskip("aiohttp", reason="fsspec's filesystem of the web needs aioh
 import fsspec
 from fsspec.implementations.http import HTTPFileSystem
 
-from drystone_base.policy import ACTING, Access
+from drystone_base.files.access import ACTING, Access
 from drystone_filesystem._failures import StoreFailure
 from drystone_filesystem.from_fsspec import FsspecStore
 

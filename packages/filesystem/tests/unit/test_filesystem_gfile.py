@@ -9,8 +9,8 @@ import pytest
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
-from drystone_base.errors import BadRequest, HostError
-from drystone_base.uris import as_path
+from drystone_base.core.errors import BadRequest, HostError
+from drystone_base.files.uris import as_path
 from drystone_filesystem import gfile
 
 

@@ -17,7 +17,7 @@ EXAMPLE = Path(__file__).resolve().parents[4] / "plugin-abi" / "examples" / "fil
 _START = """
 import json, sys, warnings
 from pathlib import Path
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.host import filesystem as fs
 from drystone_base.host.open_files import Readable, Writable
 from drystone_base.plugins import load_library

@@ -15,10 +15,10 @@ from fsspec.implementations.local import LocalFileSystem
 
 import drystone_base as ds
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32, STRING
-from drystone_base.errors import BadModelFile, BadRequest, HostError, KernelError
+from drystone_base.core.dtypes import FLOAT32, STRING
+from drystone_base.core.errors import BadModelFile, BadRequest, HostError, KernelError
+from drystone_base.files.uris import Ranges, UriPath, as_path, uri_of
 from drystone_base.host import filesystem as host
-from drystone_base.uris import Ranges, UriPath, as_path, uri_of
 from drystone_filesystem import Stat, Store, gfile
 
 DATA = Path(__file__).resolve().parents[4] / "integration_tests" / "data"

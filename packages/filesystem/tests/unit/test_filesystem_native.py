@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as fs
 from drystone_base.host.open_files import Readable, Writable
 from drystone_filesystem import gfile, native

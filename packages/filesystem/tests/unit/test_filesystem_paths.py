@@ -11,8 +11,8 @@ from click import BadParameter
 
 import drystone_base as ds
 from drystone_base.cli.kit import check_local, check_output
-from drystone_base.dtypes import FLOAT32
-from drystone_base.uris import as_path, uri_of
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.files.uris import as_path, uri_of
 from drystone_filesystem import FsspecStore, Upload, gfile
 
 

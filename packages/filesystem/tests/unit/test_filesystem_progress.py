@@ -13,8 +13,8 @@ import pytest
 
 import drystone_base as ds
 from drystone_base.cli import _inputs, _output
-from drystone_base.dtypes import FLOAT32
-from drystone_base.uris import as_path
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.files.uris import as_path
 
 
 class Shown:

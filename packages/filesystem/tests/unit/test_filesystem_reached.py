@@ -16,13 +16,13 @@ import pytest
 from click.testing import CliRunner
 
 import drystone_base as ds
+from drystone_base.api.model import Model
+from drystone_base.checkpoint import BundleReader
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import DrystoneError
 from drystone_base.loaders import load_model
 from drystone_base.loaders._assets import path_tensor
-from drystone_base.loaders.checkpoint import BundleReader
-from drystone_base.model import Model
 from drystone_filesystem import Stat, Store
 
 DATA = Path(__file__).resolve().parents[4] / "integration_tests" / "data"

@@ -11,7 +11,7 @@ from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 import drystone_filesystem
-from drystone_base.errors import BadRequest, HostError
+from drystone_base.core.errors import BadRequest, HostError
 from drystone_base.host import filesystem as host
 from drystone_base.modules import EntryPoint
 from drystone_filesystem import Stat, Store, gfile, registry

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from drystone_base.errors import BadRequest, HostError
+from drystone_base.core.errors import BadRequest, HostError
+from drystone_base.core.masking import masked
+from drystone_base.files.uris import as_path
 from drystone_base.host import filesystem as host
-from drystone_base.masking import masked
-from drystone_base.uris import as_path
 from drystone_filesystem import Stat, Store, StoreFailure
 from drystone_filesystem._failures import text_of
 

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from fsspec.implementations.memory import MemoryFileSystem
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_filesystem import (
     Stat,
     Store,

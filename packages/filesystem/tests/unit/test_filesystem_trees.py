@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_filesystem import Stat, Store, Upload, gfile, register
 
 

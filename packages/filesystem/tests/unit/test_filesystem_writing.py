@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as host
 from drystone_base.host.open_files import Writable
 from drystone_filesystem import Stat, Store, Upload, gfile

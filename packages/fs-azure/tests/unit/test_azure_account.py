@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem
 from drystone_filesystem import StoreFailure, gfile
 from drystone_fs_azure.account import account, over_http

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.files.uris import NotOffered, as_path
 from drystone_base.graph import Graph
-from drystone_base.uris import NotOffered, as_path
 from drystone_fs_hdfs._listings import listed
 
 

@@ -13,11 +13,11 @@ import pytest
 
 import drystone_base as ds
 from drystone_base import Access, Session, SessionConfig
-from drystone_base.dtypes import STRING
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import STRING
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.tensor import string_array
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.tensor import string_array
 from drystone_filesystem import gfile
 from drystone_fs_hdfs._web import failure
 

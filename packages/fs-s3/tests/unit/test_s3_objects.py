@@ -98,7 +98,7 @@ def test_a_bucket_is_no_file(store: ObjectStore) -> None:
 
 _FORKED = """
 import os
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_filesystem import gfile
 
 assert not gfile.exists("s3://box/a")

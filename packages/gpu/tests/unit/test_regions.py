@@ -49,7 +49,7 @@ def test_without_a_gpu_it_is_skipped_and_says_why(
 ) -> None:
     program = (
         "import sys, json, warnings; warnings.simplefilter('error')\n"
-        "from drystone_base.errors import BadRequest, PluginError\n"
+        "from drystone_base.core.errors import BadRequest, PluginError\n"
         "from drystone_base.plugins import load_library, report\n"
         "from drystone_subgraph import find_backend\n"
         "try: load_library(sys.argv[1], policy='allow_unverified')\n"

@@ -4,44 +4,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drystone_base.late_names import late_names
+from drystone_base.core.late_names import late_names
 
 if TYPE_CHECKING:
-    from drystone_optimizer.config import OptimizerConfig as OptimizerConfig
-    from drystone_optimizer.config import QueueRunner as QueueRunner
-    from drystone_optimizer.config import Toggle as Toggle
-    from drystone_optimizer.config import get_experimental_options as get_experimental_options
-    from drystone_optimizer.config import set_experimental_options as set_experimental_options
-    from drystone_optimizer.failure import OptimizerWarning as OptimizerWarning
-    from drystone_optimizer.pipeline import optimize as optimize
-    from drystone_optimizer.pipeline import optimize_with_report as optimize_with_report
-    from drystone_optimizer.report import Report as Report
-    from drystone_optimizer.report import Run as Run
-    from drystone_optimizer.report import Step as Step
-    from drystone_optimizer.sources import Optimizer as Optimizer
-    from drystone_optimizer.sources import graph_optimizer as graph_optimizer
-    from drystone_optimizer.sources import optimizers as optimizers
-    from drystone_optimizer.sources import register as register
+    from drystone_optimizer.core.config import OptimizerConfig as OptimizerConfig
+    from drystone_optimizer.core.config import QueueRunner as QueueRunner
+    from drystone_optimizer.core.config import Toggle as Toggle
+    from drystone_optimizer.core.config import get_experimental_options as get_experimental_options
+    from drystone_optimizer.core.config import set_experimental_options as set_experimental_options
+    from drystone_optimizer.core.failure import OptimizerWarning as OptimizerWarning
+    from drystone_optimizer.core.report import Report as Report
+    from drystone_optimizer.core.report import Run as Run
+    from drystone_optimizer.core.report import Step as Step
+    from drystone_optimizer.pipeline.pipeline import optimize as optimize
+    from drystone_optimizer.pipeline.pipeline import optimize_with_report as optimize_with_report
+    from drystone_optimizer.plugins.sources import Optimizer as Optimizer
+    from drystone_optimizer.plugins.sources import graph_optimizer as graph_optimizer
+    from drystone_optimizer.plugins.sources import optimizers as optimizers
+    from drystone_optimizer.plugins.sources import register as register
 
 __version__ = "0.1.0"
 
 # Where each public name lives; modules are imported when a name is first asked for.
 _HOME = {
-    "Optimizer": ".sources",
-    "OptimizerConfig": ".config",
-    "OptimizerWarning": ".failure",
-    "QueueRunner": ".config",
-    "Report": ".report",
-    "Run": ".report",
-    "Step": ".report",
-    "Toggle": ".config",
-    "get_experimental_options": ".config",
-    "graph_optimizer": ".sources",
-    "optimize": ".pipeline",
-    "optimize_with_report": ".pipeline",
-    "optimizers": ".sources",
-    "register": ".sources",
-    "set_experimental_options": ".config",
+    "Optimizer": ".plugins.sources",
+    "OptimizerConfig": ".core.config",
+    "OptimizerWarning": ".core.failure",
+    "QueueRunner": ".core.config",
+    "Report": ".core.report",
+    "Run": ".core.report",
+    "Step": ".core.report",
+    "Toggle": ".core.config",
+    "get_experimental_options": ".core.config",
+    "graph_optimizer": ".plugins.sources",
+    "optimize": ".pipeline.pipeline",
+    "optimize_with_report": ".pipeline.pipeline",
+    "optimizers": ".plugins.sources",
+    "register": ".plugins.sources",
+    "set_experimental_options": ".core.config",
 }
 
 __all__ = [

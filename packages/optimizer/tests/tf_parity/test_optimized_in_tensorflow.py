@@ -14,11 +14,11 @@ from pass_checks import Maker
 from random_images import draw_images
 from random_layers import draw_layers
 
+from drystone_base.api.session import Session, SessionConfig
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.loaders import write_graph
-from drystone_base.session import Session, SessionConfig
 
 tf: Any = pytest.importorskip("tensorflow")
 

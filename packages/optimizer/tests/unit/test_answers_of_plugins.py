@@ -12,15 +12,15 @@ import pytest
 
 from drystone_abi.protos import DataType, FunctionDef
 from drystone_base import Session, SessionConfig, modules
-from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import FLOAT32, FLOAT64, INT32
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.plugins import PluginWarning
 from drystone_optimizer import OptimizerConfig, OptimizerWarning, graph_optimizer
-from drystone_optimizer.module import MODULE
-from drystone_optimizer.pipeline import optimize_with_report
-from drystone_optimizer.sources import Optimizer, Work
+from drystone_optimizer.pipeline.pipeline import optimize_with_report
+from drystone_optimizer.plugins.sources import Optimizer, Work
+from drystone_optimizer.session.module import MODULE
 
 Edit = Callable[[Graph], Any]
 

@@ -14,16 +14,16 @@ from pass_checks import Maker, assert_same_values
 from random_arithmetic import draw as draw_arithmetic
 from wrong_passes import exchanges_operands, fails_on_tanh, install, minus_tanh, negates
 
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import BadRequest
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph, validate
 from drystone_optimizer import OptimizerConfig, optimize_with_report, register
-from drystone_optimizer.checking.bisection import Culprit, bisect
+from drystone_optimizer.bisecting.bisection import Culprit, bisect
+from drystone_optimizer.bisecting.steps import Rewriting
 from drystone_optimizer.checking.runs import Runner, draw, inputs_of
-from drystone_optimizer.checking.steps import Rewriting
-from drystone_optimizer.fuel import Fuel
-from drystone_optimizer.sources import Optimizer, optimizers
-from drystone_optimizer.watch import Watch
+from drystone_optimizer.core.fuel import Fuel
+from drystone_optimizer.core.watch import Watch
+from drystone_optimizer.plugins.sources import Optimizer, optimizers
 
 
 def long_graph() -> Graph:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from pass_checks import Maker, assert_unchanged, define, node, only, run_pass, told, unary_function
 
-from drystone_base.dtypes import FLOAT32, INT32
-from drystone_base.errors import BadRequest
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef
 from drystone_optimizer import OptimizerConfig, graph_optimizer, optimize_with_report
-from drystone_optimizer.context import Context
-from drystone_optimizer.devices import types_there
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.devices import types_there
 
 GPU = "/job:localhost/replica:0/task:0/device:GPU:0"
 F = {"T": FLOAT32}

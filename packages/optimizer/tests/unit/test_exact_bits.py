@@ -5,7 +5,7 @@ import pytest
 from exact_bits import KINDS, first_difference
 from pass_checks import Maker
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 from drystone_optimizer.passes.constant_folding import fold
 

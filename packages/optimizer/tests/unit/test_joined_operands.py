@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, as_lines, assert_same_values, check, run_pass
 
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Output
 from drystone_base.ops.own import FUSED_ELEMENTWISE
 from drystone_optimizer.passes import elementwise_fusion

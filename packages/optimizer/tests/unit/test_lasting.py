@@ -8,9 +8,9 @@ from fresh_process import run_program
 PROGRAM = """
 import warnings
 from drystone_base import SessionConfig, Session
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
-from drystone_optimizer.module import MODULE
+from drystone_optimizer.session.module import MODULE
 warnings.simplefilter("ignore")
 optimize, lasts = MODULE.stages["optimize"], MODULE.stages["lasting"]
 graph = Graph()
@@ -33,7 +33,7 @@ def test_the_default_optimizer_does_the_same_in_every_process() -> None:
 
 FAILING = """
 from drystone_optimizer.passes import arithmetic_optimization as chosen
-import drystone_optimizer.meta as meta
+import drystone_optimizer.pipeline.meta as meta
 from dataclasses import replace
 def fail(ctx):
     raise ValueError("broken")

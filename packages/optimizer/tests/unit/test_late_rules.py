@@ -16,15 +16,15 @@ from random_layers import draw_layers
 
 from drystone_base.graph import Node
 from drystone_optimizer import OptimizerConfig, optimize_with_report
-from drystone_optimizer import rules as engine
-from drystone_optimizer.context import Context
-from drystone_optimizer.late_rules import ANY, LateRules, index, rules_of
+from drystone_optimizer.core import rules as engine
+from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes import (
     arithmetic_optimization,
     constant_folding,
     layer_fusion,
     remapping,
 )
+from drystone_optimizer.passes._late_rules import ANY, LateRules, index, rules_of
 
 ALL = {
     "arithmetic": arithmetic_optimization.RULES,
@@ -36,7 +36,7 @@ ALL = {
 LOADED = """
 import sys
 import drystone_base as ds
-from drystone_optimizer.pipeline import optimize
+from drystone_optimizer.pipeline.pipeline import optimize
 graph = ds.Graph()
 x = graph.add("Placeholder", "x", attrs={"dtype": ds.as_dtype("float32")})
 for k in range(8):

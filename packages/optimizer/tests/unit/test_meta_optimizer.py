@@ -9,15 +9,15 @@ import pytest
 from pass_checks import Maker
 from wrong_passes import fails_on_tanh, install
 
-from drystone_base.dtypes import BOOL, FLOAT32
+from drystone_base.core.dtypes import BOOL, FLOAT32
 from drystone_base.graph import Graph, Node
 from drystone_optimizer import OptimizerConfig, OptimizerWarning, Report, optimize_with_report
-from drystone_optimizer import meta as meta_optimizer
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule, apply_rules
 from drystone_optimizer.passes import names_of_passes
 from drystone_optimizer.passes._registry import PASSES, BuiltIn
-from drystone_optimizer.rules import Rule, apply_rules
-from drystone_optimizer.stage import optimize_for_session
+from drystone_optimizer.pipeline import meta as meta_optimizer
+from drystone_optimizer.session.stage import optimize_for_session
 
 
 def graph() -> Graph:

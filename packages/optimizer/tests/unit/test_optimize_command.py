@@ -14,10 +14,10 @@ from pass_checks import Maker
 from wrong_passes import install
 
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph
 from drystone_base.loaders import read_graph, write_graph
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.core.rules import Rule
 
 
 @pytest.fixture
@@ -202,7 +202,7 @@ def test_ctrl_c_ends_with_130(model: Path, monkeypatch: pytest.MonkeyPatch) -> N
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("drystone_optimizer.bisect_command.bisect", interrupted)
+    monkeypatch.setattr("drystone_optimizer.session.bisect_command.bisect", interrupted)
     done = bisect(model)
     assert done.exit_code == 130
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from drystone_abi.protos import ConfigProto, RewriterConfig
-from drystone_base.errors import BadRequest
+from drystone_base.core.errors import BadRequest
 from drystone_optimizer import (
     OptimizerConfig,
     Toggle,
     get_experimental_options,
     set_experimental_options,
 )
-from drystone_optimizer.config import DEFAULT_OFF, PASSES
+from drystone_optimizer.core.config import DEFAULT_OFF, PASSES
 
 
 @pytest.mark.parametrize("name", PASSES)

@@ -16,8 +16,8 @@ import pytest
 import wrong_passes
 from pass_checks import Maker
 
-from drystone_base import time_limits
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core import time_limits
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.host import available
 from drystone_base.plugins import isolation
@@ -26,14 +26,12 @@ from drystone_optimizer import (
     OptimizerWarning,
     Report,
     graph_optimizer,
-    meta,
     optimize_with_report,
-    pipeline,
-    plugin_runs,
     register,
 )
-from drystone_optimizer.report import TOO_LATE
-from drystone_optimizer.sources import Optimizer, Work, optimizers
+from drystone_optimizer.core.report import TOO_LATE
+from drystone_optimizer.pipeline import meta, pipeline, plugin_runs
+from drystone_optimizer.plugins.sources import Optimizer, Work, optimizers
 
 ABS_FOR_NEG = 'replace_name(graph, "\\x12\\x03Neg", "\\x12\\x03" "Abs", optimized)'
 LIMIT: dict[str, Any] = {"meta_optimizer_timeout_ms": 1000, "min_graph_nodes": -1}
@@ -180,8 +178,8 @@ def test_j9_a_c_optimizer_that_asks_for_shapes_when_the_time_is_over_is_skipped(
     body: str,
 ) -> None:
     """Inference ends by the deadline, in a callback, whatever the plugin makes of that."""
-    from drystone_base.host import properties
     from drystone_base.host.library import open_library
+    from drystone_base.inference import properties
 
     def late(*_: object) -> bytes:
         clock.overrun()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from drystone_abi.protos import GraphDef
 from drystone_base import Graph
-from drystone_base.dtypes import FLOAT32
-from drystone_optimizer.defaults import with_defaults
+from drystone_base.core.dtypes import FLOAT32
+from drystone_optimizer.core.defaults import with_defaults
 
 
 def stripped() -> Graph:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from drystone_base.errors import GraphError
+from drystone_base.core.errors import GraphError
 from drystone_base.graph import Graph
-from drystone_optimizer.devices import device_type, device_types
+from drystone_optimizer.core.devices import device_type, device_types
 
 
 @pytest.mark.parametrize(

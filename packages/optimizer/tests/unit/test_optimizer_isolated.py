@@ -9,7 +9,7 @@ import pytest
 import wrong_passes
 from pass_checks import Maker
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.plugins import isolation
 from drystone_optimizer import OptimizerConfig, OptimizerWarning, optimize_with_report, register

@@ -8,8 +8,8 @@ import logging
 import pytest
 
 from drystone_optimizer import OptimizerConfig, Toggle
-from drystone_optimizer.config import DEFAULT_OFF, OWN, PASSES
-from drystone_optimizer.merge import _WORK_OF, Wishes, merge, warn_of_changes
+from drystone_optimizer.core.config import DEFAULT_OFF, OWN, PASSES
+from drystone_optimizer.core.merge import _WORK_OF, Wishes, merge, warn_of_changes
 
 TURNED_ON = [name for name in PASSES if name != "disable_model_pruning"]
 WISHES = ("on", "default", "off")

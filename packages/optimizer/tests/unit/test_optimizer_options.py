@@ -8,11 +8,11 @@ import pytest
 from pass_checks import Maker, as_lines
 
 from drystone_abi.protos import ConfigProto, RewriterConfig, VerifierConfig
-from drystone_base.config import SessionConfig
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import BadRequest
+from drystone_base.api.config import SessionConfig
+from drystone_base.api.tuning import tuned
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph
-from drystone_base.tuning import tuned
 from drystone_optimizer import (
     OptimizerConfig,
     Toggle,
@@ -22,7 +22,7 @@ from drystone_optimizer import (
     optimizers,
     set_experimental_options,
 )
-from drystone_optimizer.config import BY_SHORT_NAME, MEMORY_MODES, OWN, PASSES
+from drystone_optimizer.core.config import BY_SHORT_NAME, MEMORY_MODES, OWN, PASSES
 from drystone_optimizer.passes import names_of_passes
 
 # The keys of tf.config.optimizer.set_experimental_options in TensorFlow 2.21, documented or read.

@@ -17,8 +17,8 @@ from pass_checks import Maker
 from drystone_abi.protos import DataType, FunctionDef
 from drystone_base import modules
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import HostError, PluginError
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import HostError, PluginError
 from drystone_base.graph import Graph
 from drystone_base.host import available
 from drystone_base.host.library import HostLibrary, open_library
@@ -31,10 +31,10 @@ from drystone_optimizer import (
     optimizers,
     register,
 )
-from drystone_optimizer.config import OptimizerConfig as Config
-from drystone_optimizer.devices import all_device_types, body_types
-from drystone_optimizer.module import MODULE
-from drystone_optimizer.sources import failures
+from drystone_optimizer.core.config import OptimizerConfig as Config
+from drystone_optimizer.core.devices import all_device_types, body_types
+from drystone_optimizer.plugins.sources import failures
+from drystone_optimizer.session.module import MODULE
 
 needs_host = pytest.mark.skipif(not available(), reason="the host library is not built")
 Seen = list[tuple[str, list[str]]]

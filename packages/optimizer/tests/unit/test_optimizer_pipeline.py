@@ -11,12 +11,13 @@ import pytest
 from optimizing import small_graph
 
 import drystone_optimizer as do
-from drystone_base.dtypes import from_number
-from drystone_base.errors import BadRequest, GraphError, PluginError
+from drystone_base.core.dtypes import from_number
+from drystone_base.core.errors import BadRequest, GraphError, PluginError
 from drystone_base.graph import Graph
-from drystone_optimizer import OptimizerConfig, OptimizerWarning, sources
-from drystone_optimizer.pipeline import optimize_with_report
-from drystone_optimizer.sources import Optimizer, Work, caller, register
+from drystone_optimizer import OptimizerConfig, OptimizerWarning
+from drystone_optimizer.pipeline.pipeline import optimize_with_report
+from drystone_optimizer.plugins import sources
+from drystone_optimizer.plugins.sources import Optimizer, Work, caller, register
 
 Edit = Callable[[Graph], Any]
 FLOAT = from_number(1)
@@ -411,7 +412,7 @@ def test_callable_with_wrong_attributes_is_refused() -> None:
 
 
 def test_broken_entry_point_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    from drystone_base._entry_points import EntryPoint
+    from drystone_base.core.entry_points import EntryPoint
 
     point = EntryPoint("gone", "no_such_module_at_all:f", "", "")
     monkeypatch.setattr(sources, "_scanned", False)
@@ -427,7 +428,7 @@ def test_broken_entry_point_is_remembered(monkeypatch: pytest.MonkeyPatch) -> No
 def test_settings_of_plugins_hold_for_entry_points(
     refused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from drystone_base._entry_points import EntryPoint
+    from drystone_base.core.entry_points import EntryPoint
     from drystone_base.plugins import configure
 
     point = EntryPoint(f"mason{refused}", "no_such_module_at_all:f", "", "")

@@ -13,8 +13,8 @@ from fresh_process import run_program
 
 from drystone_abi.protos import DataType, FunctionDef
 from drystone_base import Session, SessionConfig, modules
-from drystone_base.dtypes import from_number
-from drystone_base.errors import BadRequest
+from drystone_base.core.dtypes import from_number
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph
 from drystone_base.host import available
 from drystone_base.host.library import HostLibrary, open_library
@@ -27,7 +27,7 @@ from drystone_optimizer import (
     set_experimental_options,
 )
 from drystone_optimizer import register as register_plainly
-from drystone_optimizer.module import MODULE
+from drystone_optimizer.session.module import MODULE
 
 needs_host = pytest.mark.skipif(not available(), reason="the host library is not built")
 FLOAT = from_number(1)
@@ -272,7 +272,7 @@ def test_optimized_functions_are_run() -> None:
 
 def test_without_optimizers_the_module_costs_no_copy(monkeypatch: pytest.MonkeyPatch) -> None:
     """S0-impact: nothing is serialised where there is no optimizer."""
-    monkeypatch.setattr("drystone_optimizer.pipeline._installed", list)
+    monkeypatch.setattr("drystone_optimizer.pipeline.pipeline._installed", list)
     monkeypatch.setattr(Graph, "to_bytes", lambda _: pytest.fail("the graph was serialised"))
     assert run_y(negation("")) == [2, -3]
 
@@ -282,7 +282,7 @@ def test_base_without_the_package_does_not_look_for_it() -> None:
     code = (
         "import sys\n"
         "from drystone_base import Graph, Session\n"
-        "from drystone_base import _entry_points\n"
+        "from drystone_base.core import entry_points as _entry_points\n"
         "_entry_points._texts = lambda: [('.', 'p', '1', b'[console_scripts]')]\n"
         "g = Graph(); g.add('NoOp', 'n')\n"
         "Session(g).run('n')\n"

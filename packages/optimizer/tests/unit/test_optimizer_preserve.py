@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from optimizing import small_graph
 
-from drystone_base.dtypes import from_number
-from drystone_base.errors import BadRequest
+from drystone_base.core.dtypes import from_number
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph
 from drystone_optimizer import OptimizerConfig, QueueRunner
-from drystone_optimizer.preserve import MARK, preserved_nodes
+from drystone_optimizer.core.preserve import MARK, preserved_nodes
 
 
 @pytest.fixture

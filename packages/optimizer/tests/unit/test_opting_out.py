@@ -14,8 +14,8 @@ import random_arithmetic
 from pass_checks import only, run_pass
 
 from drystone_optimizer import OptimizerConfig, optimize, optimize_with_report
-from drystone_optimizer.config import OWN, PASSES
-from drystone_optimizer.preserve import MARK
+from drystone_optimizer.core.config import OWN, PASSES
+from drystone_optimizer.core.preserve import MARK
 
 SWITCHES = [name for name in (*PASSES, *OWN) if name != "disable_model_pruning"]
 SEEDS = range(12)

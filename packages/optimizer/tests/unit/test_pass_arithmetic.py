@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, run_pass
 
-from drystone_base.dtypes import BOOL, COMPLEX64, FLOAT32, FLOAT64, INT32
+from drystone_base.core.dtypes import BOOL, COMPLEX64, FLOAT32, FLOAT64, INT32
 
 F = {"T": FLOAT32}
 ARITH = "arithmetic_optimization"

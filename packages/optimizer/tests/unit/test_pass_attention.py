@@ -17,7 +17,7 @@ from pass_checks import (
     run_pass,
 )
 
-from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32
+from drystone_base.core.dtypes import BOOL, FLOAT32, FLOAT64, INT32
 from drystone_base.graph import Output
 from drystone_base.ops.own import ATTENTION
 from drystone_optimizer.passes.layer_fusion import attention

@@ -9,9 +9,9 @@ import pytest
 from pass_checks import Maker, as_lines, assert_unchanged, run_pass, told
 
 from drystone_abi.protos import RewriterConfig
-from drystone_base.dtypes import FLOAT32
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig
 
 PASS = "auto_parallel"

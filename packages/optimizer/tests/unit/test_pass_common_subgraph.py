@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, as_lines, assert_unchanged, check, run_pass
 
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, STRING
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, STRING
 
 F = {"T": FLOAT32}
 CSE = "common_subgraph_elimination"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, assert_same_values, run_pass
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.ops.own import FUSED_CONVOLUTION
 from drystone_optimizer.passes import layer_fusion
 

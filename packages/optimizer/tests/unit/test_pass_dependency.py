@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from pass_checks import Maker, as_lines, assert_unchanged, check, run_pass
 
-from drystone_base.dtypes import BOOL, FLOAT32
+from drystone_base.core.dtypes import BOOL, FLOAT32
 
 F = {"T": FLOAT32}
 DEP = "dependency_optimization"

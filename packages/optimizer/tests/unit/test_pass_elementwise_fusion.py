@@ -9,7 +9,7 @@ import pytest
 import random_arithmetic
 from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, check, run_pass, told
 
-from drystone_base.dtypes import BOOL, FLOAT16, FLOAT32, INT32, STRING
+from drystone_base.core.dtypes import BOOL, FLOAT16, FLOAT32, INT32, STRING
 from drystone_base.ops.own import FUSED_ELEMENTWISE
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 from drystone_optimizer.passes import elementwise_fusion

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, assert_same_values, assert_unchanged, run_pass
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.loaders.graphdef import read_graph, write_graph
 from drystone_base.ops.scaled import ScaledTensor
 

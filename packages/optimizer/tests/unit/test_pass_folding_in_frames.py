@@ -16,8 +16,8 @@ from pass_checks import (
     run_pass,
 )
 
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, QINT32, QUINT8
-from drystone_base.session import Session, SessionConfig
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, QINT32, QUINT8
 
 F = {"T": FLOAT32}
 FOLD = "constant_folding"

@@ -19,10 +19,10 @@ from pass_checks import (
 )
 
 from drystone_abi.protos import NodeDef
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, RESOURCE
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, RESOURCE
 from drystone_base.graph import Node
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
-from drystone_optimizer import room
+from drystone_optimizer.core import room
 from drystone_optimizer.passes import function_optimization
 
 F = {"T": FLOAT32}

@@ -17,7 +17,7 @@ from pass_checks import (
 )
 
 from drystone_abi.protos import DataType
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.ops.attrs import FunctionRef
 
 PASS = "implementation_selector"
@@ -116,7 +116,7 @@ def cases(device: str, names: list[str]) -> Maker:
 def test_c2_an_index_of_a_device_becomes_a_constant(
     device: str, index: int, value: list[int]
 ) -> None:
-    from drystone_base.session import Session, SessionConfig
+    from drystone_base.api.session import Session, SessionConfig
 
     m = cases(device, ["CPU", "GPU"])
     after, report = run_pass(m.graph, PASS, ["y:0"], ["x:0"])

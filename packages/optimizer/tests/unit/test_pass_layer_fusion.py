@@ -17,7 +17,7 @@ from pass_checks import (
     run_pass,
 )
 
-from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
+from drystone_base.core.dtypes import FLOAT32, FLOAT64, INT32
 from drystone_base.graph import Output
 from drystone_base.ops.own import GELUS, LAYER_NORM
 from drystone_optimizer.passes.layer_fusion import _norms, gelu

@@ -16,7 +16,7 @@ from pass_checks import (
     run_pass,
 )
 
-from drystone_base.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT32, DType
+from drystone_base.core.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT32, DType
 from drystone_base.graph import Output
 from drystone_base.ops.own import LAYER_NORM
 from drystone_optimizer.passes.layer_fusion import _norms
@@ -102,7 +102,7 @@ def test_rows_of_keras_2_of_short_floats(dtype: DType) -> None:
 
 
 def values(graph: Any, feeds: Any) -> Any:
-    from drystone_base.session import Session, SessionConfig
+    from drystone_base.api.session import Session, SessionConfig
 
     config = SessionConfig(executor="reference", optimizer="off")
     return np.asarray(Session(graph, config).run("y:0", feeds)).astype(np.float64)

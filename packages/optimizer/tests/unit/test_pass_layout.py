@@ -18,12 +18,12 @@ from pass_checks import (
 from random_images import draw_images
 
 from drystone_abi.protos import RewriterConfig
-from drystone_base.dtypes import FLOAT16, FLOAT32, INT32, DType
-from drystone_base.errors import BadRequest
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT16, FLOAT32, INT32, DType
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, optimize_with_report
-from drystone_optimizer.config import CPU_LAYOUTS
+from drystone_optimizer.core.config import CPU_LAYOUTS
 from drystone_optimizer.passes.layout_optimizer import direction
 
 PASS = "layout_optimizer"
@@ -171,7 +171,7 @@ def test_c12_a_squeeze_must_leave_dimensions_in_order() -> None:
 
 
 def test_c12_branches_that_both_end_in_the_new_format() -> None:
-    from drystone_base.dtypes import BOOL
+    from drystone_base.core.dtypes import BOOL
 
     m = Maker()
     m.op("Conv2D", "a", m.x(shape=(2, 5, 6, 3)), m.const("w", W), strides=[1] * 4, padding="SAME",

@@ -16,7 +16,7 @@ from pass_checks import (
     run_pass,
 )
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 
 LOOP = "loop_optimization"
 MOVED = {"biases before the loop": 1}

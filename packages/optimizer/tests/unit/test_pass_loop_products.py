@@ -17,7 +17,7 @@ from pass_checks import (
     run_pass,
 )
 
-from drystone_base.dtypes import FLOAT32, FLOAT64, INT32, VARIANT, DType
+from drystone_base.core.dtypes import FLOAT32, FLOAT64, INT32, VARIANT, DType
 from drystone_base.ops.attrs import FunctionRef
 from drystone_optimizer import OptimizerConfig, optimize
 

@@ -15,7 +15,7 @@ from pass_checks import (
     run_pass,
 )
 
-from drystone_base.dtypes import BOOL, FLOAT32, INT32
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32
 
 F = {"T": FLOAT32}
 LOOP = "loop_optimization"

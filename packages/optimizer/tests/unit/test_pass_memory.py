@@ -17,12 +17,12 @@ from pass_checks import (
 )
 
 from drystone_abi.protos import RewriterConfig
-from drystone_base.dtypes import FLOAT32
-from drystone_base.errors import BadRequest
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, optimize_with_report
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes.memory_optimization.peak import peaks
 
 PASS = "memory_optimization"

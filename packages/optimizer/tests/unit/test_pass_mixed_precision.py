@@ -21,12 +21,12 @@ from random_images import draw_images
 
 import drystone_base as ds
 from drystone_abi.protos import ConfigProto, DataType, FunctionDef, RewriterConfig
-from drystone_base.dtypes import BOOL, FLOAT32, FLOAT64, INT32, VARIANT, DType
-from drystone_base.errors import BadRequest
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import BOOL, FLOAT32, FLOAT64, INT32, VARIANT, DType
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.own import FUSED_CONVOLUTION
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 from drystone_optimizer.passes import layer_fusion
 from drystone_optimizer.passes.layer_fusion import convolutions
@@ -358,7 +358,7 @@ def test_c9_ops_whose_kernels_have_32_bits_only_stay(monkeypatch: pytest.MonkeyP
         constraints = (("T", (FLOAT32,)),)
 
     brought = {"Relu": (Kernel(),)}
-    monkeypatch.setattr("drystone_optimizer.kernels_there.of_plugins", lambda: brought)
+    monkeypatch.setattr("drystone_optimizer.core.kernels_there.of_plugins", lambda: brought)
     after, _ = run_pass(layers("Relu").graph, CPU16, ["y:0"], ["x:0"])
     assert short(after) == {"a", "b"}
     monkeypatch.setenv(f"{PREFIX}IGNORE_PERFORMANCE", "1")

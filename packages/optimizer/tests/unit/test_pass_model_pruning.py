@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pass_checks import Maker, as_lines, assert_unchanged, check, only
 
-from drystone_base.dtypes import BOOL, FLOAT32
-from drystone_base.errors import GraphError
+from drystone_base.core.dtypes import BOOL, FLOAT32
+from drystone_base.core.errors import GraphError
 from drystone_optimizer import optimize_with_report
 
 F = {"T": FLOAT32}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, assert_same_natively, assert_unchanged, check, run_pass, told
 
-from drystone_base.dtypes import FLOAT32, INT32, STRING
+from drystone_base.core.dtypes import FLOAT32, INT32, STRING
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 
 GPU = "/job:w/task:1/device:GPU:3"
@@ -77,7 +77,7 @@ def test_c10_graphs_for_a_tpu_are_left_alone() -> None:
 
 
 def test_c10_other_dtypes_effects_loops_and_colocated_nodes_stay() -> None:
-    from drystone_base.dtypes import BOOL, FLOAT64
+    from drystone_base.core.dtypes import BOOL, FLOAT64
 
     assert_unchanged(alone("Neg", (2,), FLOAT64), PASS, ["y:0"], ["x:0"])
     m = Maker()

@@ -15,7 +15,7 @@ from pass_checks import (
     told,
 )
 
-from drystone_base.dtypes import FLOAT32, INT32, QINT8, QUINT8
+from drystone_base.core.dtypes import FLOAT32, INT32, QINT8, QUINT8
 from drystone_base.graph import Output
 from drystone_base.ops.own import FROM_GRID, QUANTIZED_LAYER, TO_GRID
 from drystone_optimizer import OptimizerConfig

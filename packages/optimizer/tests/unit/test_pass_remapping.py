@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, run_pass
 
-from drystone_base.dtypes import FLOAT32, FLOAT64, INT32
+from drystone_base.core.dtypes import FLOAT32, FLOAT64, INT32
 
 F = {"T": FLOAT32}
 MAP = "remapping"
@@ -162,10 +162,11 @@ def test_doubles_are_fused() -> None:
 
 def test_only_where_plugins_bring_kernels_for_the_fused_op(monkeypatch: pytest.MonkeyPatch) -> None:
     m, _ = layer("Conv2D", with_bias())
-    monkeypatch.setattr("drystone_optimizer.kernels_there.of_plugins", lambda: {"Conv2D": ()})
+    monkeypatch.setattr("drystone_optimizer.core.kernels_there.of_plugins", lambda: {"Conv2D": ()})
     assert_unchanged(m, MAP, ["y:0"], ["x:0"])
     monkeypatch.setattr(
-        "drystone_optimizer.kernels_there.of_plugins", lambda: {"Conv2D": (), "_FusedConv2D": ()}
+        "drystone_optimizer.core.kernels_there.of_plugins",
+        lambda: {"Conv2D": (), "_FusedConv2D": ()},
     )
     assert run_pass(m.graph, MAP, ["y:0"], ["x:0"])[0]["y"].op == "_FusedConv2D"
 

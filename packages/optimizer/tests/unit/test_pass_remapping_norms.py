@@ -15,7 +15,7 @@ from pass_checks import (
     run_pass,
 )
 
-from drystone_base.dtypes import FLOAT16, FLOAT32, INT32, STRING
+from drystone_base.core.dtypes import FLOAT16, FLOAT32, INT32, STRING
 
 F = {"T": FLOAT32}
 FU = {"T": FLOAT32, "U": FLOAT32}
@@ -88,7 +88,7 @@ def test_a_normalization_that_others_read_stays() -> None:
 
 def test_only_where_plugins_bring_a_kernel_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
     brought: dict[str, Any] = {"FusedBatchNormV3": ()}
-    monkeypatch.setattr("drystone_optimizer.kernels_there.of_plugins", lambda: brought)
+    monkeypatch.setattr("drystone_optimizer.core.kernels_there.of_plugins", lambda: brought)
     assert_unchanged(norm(), MAP, ["y:0"], ["x:0"])
 
 

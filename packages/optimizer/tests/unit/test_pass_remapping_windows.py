@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, run_pass
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 
 F = {"T": FLOAT32}
 MAP = "remapping"

@@ -18,7 +18,7 @@ from pass_checks import (
 )
 
 from drystone_abi.protos import RewriterConfig
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 
 PASS = "scoped_allocator_optimization"

@@ -10,10 +10,10 @@ import pytest
 from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, check, run_pass
 
 from drystone_abi.protos import FunctionDef, NodeDef
-from drystone_base.dtypes import BOOL, FLOAT32, INT32
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32
+from drystone_base.core.errors import DrystoneError
 from drystone_base.ops.attrs import FunctionRef, encode_attr
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig
 
 F = {"T": FLOAT32}

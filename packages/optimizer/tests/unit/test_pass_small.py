@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pass_checks import Maker, as_lines, assert_same_values, assert_unchanged, run_pass
 
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, RESOURCE
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, RESOURCE
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 
 F = {"T": FLOAT32}

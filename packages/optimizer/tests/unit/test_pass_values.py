@@ -10,7 +10,7 @@ import pytest
 from pass_checks import Maker, assert_same_natively, assert_same_values, assert_unchanged, run_pass
 
 from drystone_abi.protos import DataType, FunctionDef
-from drystone_base.dtypes import BOOL, FLOAT32
+from drystone_base.core.dtypes import BOOL, FLOAT32
 from drystone_base.ops.attrs import FunctionRef
 
 F: dict[str, Any] = {"T": FLOAT32}
@@ -113,7 +113,7 @@ def test_a_branch_that_is_not_known_stays() -> None:
 
 
 def test_float16_normalizes_as_far_as_it_goes() -> None:
-    from drystone_base.dtypes import FLOAT16, INT32
+    from drystone_base.core.dtypes import FLOAT16, INT32
     from drystone_base.ops.own import LAYER_NORM
     from drystone_optimizer.passes.layer_fusion import _norms
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from drystone_base.graph import Graph
-from drystone_optimizer.purity import Effects, is_pure
+from drystone_optimizer.core.purity import Effects, is_pure
 
 
 @pytest.mark.parametrize("op", [

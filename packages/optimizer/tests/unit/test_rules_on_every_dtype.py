@@ -15,14 +15,14 @@ import numpy as np
 import pytest
 from pass_checks import Maker
 
-from drystone_base.dtypes import DType
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, Node, validate
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.ops.defs import AttrDef, OpDef, find
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer import OptimizerConfig, OptimizerWarning, optimize
-from drystone_optimizer.late_rules import index
+from drystone_optimizer.passes._late_rules import index
 
 COUNT = 700
 VALUES = (0, 1, 2, -1)
@@ -79,7 +79,7 @@ def allowed(attrs: Any) -> list[DType]:
 
 
 def _dtype(label: str) -> DType:
-    from drystone_base.dtypes import as_dtype
+    from drystone_base.core.dtypes import as_dtype
 
     return as_dtype(label)
 

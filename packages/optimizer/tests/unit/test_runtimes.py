@@ -11,14 +11,14 @@ from click.testing import CliRunner, Result
 from pass_checks import Maker, assert_same_values, define, node
 
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32, INT32
-from drystone_base.errors import BadRequest
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph
 from drystone_base.loaders import read_graph, write_graph
 from drystone_base.ops.attrs import FunctionRef
 from drystone_optimizer import OptimizerConfig, graph_optimizer, optimize
-from drystone_optimizer.colocation import settled
-from drystone_optimizer.runtimes import check_portable, for_runtime
+from drystone_optimizer.core.colocation import settled
+from drystone_optimizer.session.runtimes import check_portable, for_runtime
 
 F = {"T": FLOAT32}
 IMAGE = {"x:0": np.random.default_rng(0).normal(size=(1, 6, 6, 3)).astype(np.float32)}

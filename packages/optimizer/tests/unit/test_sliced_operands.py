@@ -17,7 +17,7 @@ from pass_checks import (
     run_pass,
 )
 
-from drystone_base.dtypes import BOOL, FLOAT32, INT32
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.own import FUSED_ELEMENTWISE

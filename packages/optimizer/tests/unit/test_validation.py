@@ -14,16 +14,16 @@ import pytest
 from pass_checks import Maker, assert_same_values
 from wrong_passes import exchanges_operands, install, minus_tanh, reorders_sums
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph, Node
 from drystone_optimizer import OptimizerConfig, OptimizerWarning, Report, optimize_with_report
 from drystone_optimizer.checking.comparison import difference
 from drystone_optimizer.checking.runs import Runner, draw, inputs_of
 from drystone_optimizer.checking.validation import Validator
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Numeric, Rule
-from drystone_optimizer.sources import Optimizer
-from drystone_optimizer.watch import Watch
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
+from drystone_optimizer.core.watch import Watch
+from drystone_optimizer.plugins.sources import Optimizer
 
 EXACT, REASSOCIATES, APPROXIMATE = Numeric
 

@@ -15,20 +15,20 @@ from shared_data import MODELS, inference_models, tolerance
 
 import drystone_base as ds
 from drystone_base import plugins
-from drystone_base.dtypes import BOOL, FLOAT32, INT32, INT64, STRING
-from drystone_base.errors import BadRequest, DrystoneError, KernelError
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, INT64, STRING
+from drystone_base.core.errors import BadRequest, DrystoneError, KernelError
+from drystone_base.executor.selection import registered
 from drystone_base.graph import Graph
-from drystone_base.kernels.selection import registered
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_subgraph import (
     PartitionConfig,
     SubgraphWarning,
-    compiled,
-    cpu,
     executables,
     find_backend,
     partition_with_report,
 )
+from drystone_subgraph.bundled import cpu
+from drystone_subgraph.compiled import compiled
 
 BUILT = os.environ.get("DRYSTONE_CPU_PLUGIN")
 FLOATS = {"T": FLOAT32}
@@ -105,7 +105,7 @@ def loop(limit: int) -> Graph:
 
 def _function(name: str, arguments: Any, nodes: Any, results: Any) -> Any:
     from drystone_abi.protos import FunctionDef
-    from drystone_base.tensor import to_proto
+    from drystone_base.core.tensor import to_proto
 
     proto = FunctionDef()
     proto.signature.name = name
@@ -278,7 +278,7 @@ def test_strings_go_in_without_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("kernels")
 def test_a_constant_is_hashed_once_for_all_shapes(monkeypatch: pytest.MonkeyPatch) -> None:
-    from drystone_subgraph import artefacts
+    from drystone_subgraph.compiled import artefacts
 
     hashed, digest = [], artefacts.digest
 

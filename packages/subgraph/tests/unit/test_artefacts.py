@@ -16,7 +16,7 @@ from partitions import chain
 
 import drystone_base as ds
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.loaders import write_graph
 from drystone_base.ops.attrs import TensorAttr
@@ -107,7 +107,7 @@ def test_a_corrupt_entry_is_ignored(folder: Path, change: Callable[[Path], int],
 
 
 def test_an_entry_that_the_backend_refuses_is_ignored(folder: Path) -> None:
-    from drystone_base.store import Store
+    from drystone_base.files.store import Store
 
     Keeping({"AddN"})
     ran()
@@ -193,7 +193,7 @@ def test_an_artefact_of_another_version_is_refused(model: Path, tmp_path: Path) 
 def test_an_artefact_of_another_machine_is_refused(
     model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from drystone_subgraph import artefacts
+    from drystone_subgraph.compiled import artefacts
 
     Keeping(ANY)
     compiled(model, "--output", tmp_path / "out", "--size", 2)

@@ -13,8 +13,8 @@ import pytest
 from fresh_process import run_program
 
 import drystone_base as ds
-from drystone_base.dtypes import as_dtype
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph
 from drystone_base.plugins import load_library
 from drystone_subgraph import (
@@ -24,7 +24,7 @@ from drystone_subgraph import (
     find_backend,
     partition_with_report,
 )
-from drystone_subgraph.c_structs import (
+from drystone_subgraph.c_abi.c_structs import (
     Backend,
     Fns,
     NodeView,
@@ -48,7 +48,8 @@ def library(compile_library: Compile) -> Path:
 
 @pytest.fixture
 def loaded(library: Path) -> Any:
-    from drystone_subgraph import backend, c_backend
+    from drystone_subgraph.c_abi import c_backend
+    from drystone_subgraph.contract import backend
 
     plugin = load_library(str(library), policy="allow_unverified")
     if "elementwise" not in backend.backends():  # taken out after another test
@@ -189,7 +190,7 @@ def test_installed_backends_are_known_before_any_session(library: Path, tmp_path
         f"sys.path.append({str(folder.parent)!r})\n"
         "from drystone_base import modules\n"
         "from drystone_subgraph import backends\n"
-        "from drystone_subgraph.module import MODULE\n"
+        "from drystone_subgraph.session.module import MODULE\n"
         "if not modules.stage('partition'):\n"  # found by a path, not installed
         "    modules.register(MODULE)\n"
         "print(*backends())\n"

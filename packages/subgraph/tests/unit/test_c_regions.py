@@ -13,13 +13,13 @@ from calls import call, function, graph_of, seeing
 
 import drystone_base as ds
 from drystone_abi.protos import FunctionDefLibrary
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Function, FunctionLibrary, Graph
 from drystone_base.ops.attrs import FunctionRef
 from drystone_subgraph import SubgraphWarning, partition_with_report
-from drystone_subgraph.artefacts import region_key
-from drystone_subgraph.called import called_functions
-from drystone_subgraph.executable import CompileInput, CompileRequest
+from drystone_subgraph.compiled.artefacts import region_key
+from drystone_subgraph.contract.executable import CompileInput, CompileRequest
+from drystone_subgraph.regions.called import called_functions
 
 X = np.array([0.5, 2], np.float32)
 

@@ -14,7 +14,7 @@ from partitions import chain, check, graph_of, only, partitioned
 
 import drystone_base as ds
 from drystone_abi.protos import AttrValue, NodeDef
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_subgraph import SubgraphWarning
 

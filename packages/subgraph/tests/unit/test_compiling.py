@@ -12,7 +12,7 @@ from interpreter import Compiling, Interpreter
 from partitions import chain, only
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32, RESOURCE
+from drystone_base.core.dtypes import FLOAT32, RESOURCE
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_subgraph import (

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph, Node
 from drystone_subgraph import (
     ContainOpProperty,

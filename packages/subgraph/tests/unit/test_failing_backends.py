@@ -11,8 +11,8 @@ from interpreter import Compiling
 from partitions import Rule, backend, chain, only, partitioned
 
 import drystone_base as ds
-from drystone_base.dtypes import INT32, DType
-from drystone_base.errors import BadRequest, PluginError
+from drystone_base.core.dtypes import INT32, DType
+from drystone_base.core.errors import BadRequest, PluginError
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import FunctionRef
 from drystone_subgraph import (
@@ -26,7 +26,7 @@ from drystone_subgraph import (
     SubgraphWarning,
     register_backend,
 )
-from drystone_subgraph.stage import partition_for_session
+from drystone_subgraph.session.stage import partition_for_session
 
 Create = Callable[[Subgraph], Any]
 

@@ -16,7 +16,7 @@ from interpreter import Compiling, Interpreter
 from partitions import chain
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.host.operators import HostExecutable, HostState
 from drystone_base.ops.attrs import TensorAttr
@@ -26,10 +26,10 @@ from drystone_subgraph import (
     Subgraph,
     SubgraphNode,
     SubgraphWarning,
-    compiled,
     executables,
 )
-from drystone_subgraph.property import ContainOpProperty
+from drystone_subgraph.compiled import compiled
+from drystone_subgraph.contract.property import ContainOpProperty
 
 Array = np.ndarray[Any, Any]
 ONE = np.ones(2, np.float32)

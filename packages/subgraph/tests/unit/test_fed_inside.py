@@ -10,7 +10,7 @@ from interpreter import Compiling
 from partitions import only, regions
 
 import drystone_base as ds
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph, Output
 from drystone_base.ops.attrs import TensorAttr
 from drystone_subgraph import partition, partition_with_report

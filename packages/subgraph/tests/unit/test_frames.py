@@ -10,7 +10,7 @@ import pytest
 from partitions import Named, Rule, backend, partitioned, regions
 
 import drystone_base as ds
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import TensorAttr
 

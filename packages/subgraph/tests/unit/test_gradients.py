@@ -11,7 +11,7 @@ from partitions import only
 
 import drystone_base as ds
 from drystone_abi.protos import FunctionDef
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import FunctionRef
 from drystone_subgraph import PartitionConfig, partition

@@ -11,7 +11,7 @@ from partitions import Named, Rule, backend, chain, check, graph_of, only, parti
 from drystone_abi.protos import FunctionDef
 from drystone_base.graph import Node
 from drystone_subgraph import SubgraphSelector
-from drystone_subgraph.region_function import RegionFunction
+from drystone_subgraph.regions.region_function import RegionFunction
 
 
 def starts(letter: str) -> Rule:

@@ -16,13 +16,13 @@ from click.testing import CliRunner
 
 import drystone_base as ds
 from drystone_base.cli._app import app
-from drystone_base.dtypes import FLOAT32, INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph
 from drystone_base.loaders import write_graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.plugins import load_library
 from drystone_subgraph import PartitionConfig, SubgraphWarning, executables
-from drystone_subgraph.compiled import CompiledOperator
+from drystone_subgraph.compiled.compiled import CompiledOperator
 
 SOURCE = Path(__file__).parents[1] / "plugins" / "packing.c"
 Compile = Callable[..., Path]
@@ -37,7 +37,8 @@ def path(request: Any, compile_library: Compile) -> tuple[str, Path]:
 
 @pytest.fixture
 def backend(path: tuple[str, Path]) -> str:
-    from drystone_subgraph import backend, c_backend
+    from drystone_subgraph.c_abi import c_backend
+    from drystone_subgraph.contract import backend
 
     name, file = path
     plugin = load_library(str(file), policy="allow_unverified")

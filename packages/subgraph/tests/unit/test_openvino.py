@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import drystone_base as ds
-from drystone_base.dtypes import as_dtype
-from drystone_base.errors import BadRequest
+from drystone_base.core.dtypes import as_dtype
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_subgraph import executables, find_backend
-from drystone_subgraph.unfused import unfuse
+from drystone_subgraph.regions.unfused import unfuse
 
 FLOAT = as_dtype("float32")
 THERE = find_spec("openvino") is not None

@@ -14,8 +14,8 @@ from partitions import Named, Rule, backend, chain, check, graph_of, only, parti
 
 import drystone_base as ds
 from drystone_abi.protos import FunctionDef
-from drystone_base.dtypes import FLOAT32, INT32
-from drystone_base.errors import BadRequest, PluginError
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.core.errors import BadRequest, PluginError
 from drystone_base.graph import FunctionLibrary, Graph
 from drystone_base.ops.attrs import TensorAttr
 from drystone_subgraph import (
@@ -33,8 +33,8 @@ from drystone_subgraph import (
     partition,
     register_backend,
 )
-from drystone_subgraph.artefacts import region_key
-from drystone_subgraph.stage import partition_for_session
+from drystone_subgraph.compiled.artefacts import region_key
+from drystone_subgraph.session.stage import partition_for_session
 
 
 def test_an_input_that_is_read_often_goes_in_once() -> None:
@@ -310,7 +310,7 @@ def test_the_variable_and_the_session(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_package_may_ask_for_other_backends_while_it_is_loaded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from drystone_subgraph import backend as registry
+    from drystone_subgraph.contract import backend as registry
 
     class Point:
         name, package, value = "wrapping", "a-package", "a_package:Wrapping"
@@ -333,7 +333,7 @@ def test_a_package_may_ask_for_other_backends_while_it_is_loaded(
 
 
 def test_a_program_that_takes_a_name_first_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from drystone_subgraph import backend as registry
+    from drystone_subgraph.contract import backend as registry
 
     monkeypatch.setattr(registry, "points", lambda _: [])
     monkeypatch.setattr(registry, "_scanned", False)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from interpreter import Compiling
 
-from drystone_base.errors import BadRequest
+from drystone_base.core.errors import BadRequest
 from drystone_subgraph import PartitionConfig
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from partitions import backend, chain, check, only, partitioned
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Graph, Node
 from drystone_subgraph import Pattern, Subgraph, pattern_properties
 from drystone_subgraph import chain as ops

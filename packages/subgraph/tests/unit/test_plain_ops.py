@@ -13,13 +13,13 @@ from click.testing import CliRunner
 from interpreter import Compiling
 
 import drystone_base as ds
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Graph, Node
 from drystone_base.loaders import write_graph
 from drystone_base.modules import stage
 from drystone_base.ops.attrs import TensorAttr
 from drystone_subgraph import executables
-from drystone_subgraph.command import partition as command
+from drystone_subgraph.session.command import partition as command
 
 FLOAT = as_dtype("float32")
 RNG = np.random.default_rng(3)

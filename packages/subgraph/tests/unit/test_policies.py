@@ -6,15 +6,15 @@ from collections.abc import Sequence
 
 import pytest
 
-from drystone_base.errors import BadRequest
+from drystone_base.core.errors import BadRequest
 from drystone_subgraph import (
     ContainOpProperty,
     PartitionConfig,
     SubgraphBackend,
     SubgraphProperty,
-    backend,
     register_backend,
 )
+from drystone_subgraph.contract import backend
 
 
 class Fake(SubgraphBackend):

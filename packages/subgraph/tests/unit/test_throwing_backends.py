@@ -10,7 +10,7 @@ import pytest
 from partitions import chain
 
 import drystone_base as ds
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.plugins import load_library
 from drystone_subgraph import SubgraphWarning
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base.dtypes import DType
-from drystone_base.errors import DrystoneError
-from drystone_base.executor.runtime import Runtime
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import DrystoneError
+from drystone_base.executor.selection import Candidate
+from drystone_base.files.access import Access
 from drystone_base.kernels import Call, find_kernel
-from drystone_base.kernels.selection import Candidate
 from drystone_base.ops.defs import OpDef, find
-from drystone_base.policy import Access
-from drystone_base.state import ResourceManager
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import ResourceManager
 
 __all__ = ["Sample", "samples", "why_none"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.plugins import Plugin, load_library
 from drystone_conformance.capabilities import Capabilities
 

@@ -15,7 +15,7 @@ from drystone_conformance.graphs import Case
 from drystone_conformance.optimizing import PLAIN, REFERENCE
 from drystone_conformance.progress import doing
 from drystone_optimizer.checking.comparison import first_difference
-from drystone_optimizer.rules import Numeric
+from drystone_optimizer.core.rules import Numeric
 
 __all__ = ["check_values", "numeric_of"]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as fs
 from drystone_base.plugins import Plugin
 

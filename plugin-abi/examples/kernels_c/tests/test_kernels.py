@@ -9,12 +9,12 @@ import pytest
 
 from drystone_abi.protos import AttrValue, DataType, GraphDef
 from drystone_base import DType, infer
-from drystone_base.dtypes import FLOAT32, INT32
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session
+from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.core.errors import DrystoneError
+from drystone_base.executor.selection import select
 from drystone_base.graph import Graph
-from drystone_base.kernels.selection import select
 from drystone_base.plugins import Plugin
-from drystone_base.session import Session
 
 
 def graph_of(op: str, dtype: DataType, inputs: str, size: int = 3, **attrs: AttrValue) -> Graph:

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import AttrValue, DataType, GraphDef
+from drystone_base.api.session import Session
 from drystone_base.graph import Graph
 from drystone_base.plugins import Plugin
-from drystone_base.session import Session
 
 Optimize = Callable[..., GraphDef]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from drystone_abi.protos import DataType, GraphDef
+from drystone_base.api.session import Session
 from drystone_base.graph import Graph
-from drystone_base.session import Session
 from drystone_optimizer import optimize, optimizers
 
 

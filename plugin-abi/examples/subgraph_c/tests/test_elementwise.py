@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import drystone_base as ds
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.plugins import Plugin, load_library
 from drystone_subgraph import SubgraphWarning, executables
 

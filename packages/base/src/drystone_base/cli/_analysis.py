@@ -9,17 +9,17 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.executor.plan import can_run
+from drystone_base.files.access import OUTSIDE
 from drystone_base.graph import Node, Output, reachable
+from drystone_base.inference.inference import Inference, infer
 from drystone_base.ops.attrs import FunctionRef, Shape
 from drystone_base.ops.defs import find
-from drystone_base.ops.inference import Inference, infer
-from drystone_base.policy import OUTSIDE
 
 if TYPE_CHECKING:
+    from drystone_base.api.restored import RestoredFunction
     from drystone_base.loaders import LoadedModel, Signature, TensorSpec
-    from drystone_base.restored import RestoredFunction
 
 __all__ = ["Analysis", "Reach", "function_refs"]
 
@@ -129,7 +129,7 @@ class Analysis:
     @cached_property
     def callable(self) -> dict[str, RestoredFunction]:
         """Functions of the model's objects, by path; empty where there are none."""
-        from drystone_base.restored import ObjectGraph
+        from drystone_base.api.restored import ObjectGraph
 
         return ObjectGraph(self.loaded).functions()
 

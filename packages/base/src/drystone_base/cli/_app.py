@@ -25,10 +25,10 @@ from drystone_base.cli.inspect import inspect
 from drystone_base.cli.passes import passes
 from drystone_base.cli.plugins import plugins
 from drystone_base.cli.run import run
-from drystone_base.printable import plain_lines
+from drystone_base.core.printable import plain_lines
 
 if TYPE_CHECKING:
-    from drystone_base.errors import DrystoneError
+    from drystone_base.core.errors import DrystoneError
 
 __all__ = ["EXIT_CODES", "app", "exit_code"]
 
@@ -56,7 +56,7 @@ EPILOG: Final = (
 
 def exit_code(error: BaseException) -> int:
     """The documented exit code of a failure."""
-    from drystone_base import errors
+    from drystone_base.core import errors
 
     if isinstance(error, KeyboardInterrupt):
         return 130
@@ -132,7 +132,7 @@ def _plain_warnings() -> Iterator[None]:
 
 def _report(ctx: click.Context, error: Exception) -> int:
     """Print a failure: its five parts, and with ``--verbose`` where it came from; its exit code."""
-    from drystone_base.errors import DrystoneError
+    from drystone_base.core.errors import DrystoneError
 
     if ctx.meta.get("drystone.verbose"):
         sys.stderr.write(plain_lines("".join(traceback.format_exception(error))))
@@ -145,7 +145,7 @@ def _report(ctx: click.Context, error: Exception) -> int:
 
 
 def _usage(ctx: click.Context, error: click.ClickException) -> DrystoneError:
-    from drystone_base.errors import BadRequest
+    from drystone_base.core.errors import BadRequest
 
     here: click.Context = getattr(error, "ctx", None) or ctx
     pieces = here.command.collect_usage_pieces(here)
@@ -160,7 +160,7 @@ def _usage(ctx: click.Context, error: click.ClickException) -> DrystoneError:
 
 def _full(error: Exception) -> DrystoneError | None:
     """The output could not be printed: of files that are opened, errors know the name."""
-    from drystone_base.errors import BadRequest
+    from drystone_base.core.errors import BadRequest
 
     lacking = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
     if not (isinstance(error, OSError) and error.filename is None and error.errno in lacking):
@@ -179,7 +179,7 @@ def _full(error: Exception) -> DrystoneError | None:
 
 
 def _unexpected(error: Exception) -> DrystoneError:
-    from drystone_base.errors import DrystoneError
+    from drystone_base.core.errors import DrystoneError
 
     return DrystoneError(
         f"{type(error).__name__} in drystone itself",

@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import numpy as np
 
+from drystone_base.checkpoint import V1Reader, latest_checkpoint, open_checkpoint, v1_files
+from drystone_base.checkpoint.objects import OBJECT_GRAPH, object_graph, object_paths
+from drystone_base.checkpoint.shards import index_path
 from drystone_base.cli._output import print_json, print_table, say, size, wants_json
-from drystone_base.dtypes import STRING
-from drystone_base.errors import near_matches
-from drystone_base.loaders.checkpoint import V1Reader, latest_checkpoint, open_checkpoint, v1_files
-from drystone_base.loaders.checkpoint.objects import OBJECT_GRAPH, object_graph, object_paths
-from drystone_base.loaders.checkpoint.shards import index_path
-from drystone_base.printable import plain
-from drystone_base.shown import shape_text
+from drystone_base.core.dtypes import STRING
+from drystone_base.core.errors import near_matches
+from drystone_base.core.printable import plain
+from drystone_base.core.shown import shape_text
 
 if TYPE_CHECKING:
-    from drystone_base.loaders.checkpoint import BundleReader, Entry
+    from drystone_base.checkpoint import BundleReader, Entry
 
 __all__ = ["find_checkpoint", "show_checkpoint"]
 

@@ -10,7 +10,7 @@ from drystone_base.cli._draw_diagram import choose_open, place
 from drystone_base.cli._draw_html import page
 from drystone_base.cli._draw_svg import render
 from drystone_base.cli._draw_tree import Tree
-from drystone_base.loaders._writing import replace_file
+from drystone_base.files.writing import replace_file
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph

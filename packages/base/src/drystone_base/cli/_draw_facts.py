@@ -7,13 +7,13 @@ from typing import Any, Final
 
 from drystone_base.cli._analysis import function_refs
 from drystone_base.cli._draw_tree import Tree
-from drystone_base.dtypes import DType
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.printable import described, plain
+from drystone_base.core.shown import shape_text
 from drystone_base.graph import Node
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
-from drystone_base.printable import described, plain
-from drystone_base.shown import shape_text
 
 __all__ = ["Facts"]
 

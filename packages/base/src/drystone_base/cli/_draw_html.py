@@ -15,9 +15,9 @@ from drystone_base.cli._draw_diagram import choose_open, place
 from drystone_base.cli._draw_facts import Facts
 from drystone_base.cli._draw_svg import STYLE, escape, render
 from drystone_base.cli._draw_tree import Group, Leaf, Tree
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.printable import plain
 from drystone_base.graph import Node, reachable
-from drystone_base.printable import plain
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph

@@ -19,8 +19,8 @@ from drystone_base.cli._draw_diagram import (
 from drystone_base.cli._draw_layout import Point
 from drystone_base.cli._draw_style import family
 from drystone_base.cli._draw_tree import Group, Leaf
+from drystone_base.core.printable import plain_lines
 from drystone_base.graph import Node
-from drystone_base.printable import plain_lines
 
 __all__ = ["STYLE", "Link", "Number", "escape", "legend_families", "render"]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, TypeAlias
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, Node, Output, topological_order
-from drystone_base.ops.inference import Inference, infer
+from drystone_base.inference.inference import Inference, infer
 
 __all__ = ["Edge", "Group", "Leaf", "Tree", "shape_label"]
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from drystone_base.cli._values import bad_array_file, read_arrays, read_npz
-from drystone_base.errors import BadRequest
-from drystone_base.loaders._files import missing_file
-from drystone_base.uris import as_path
+from drystone_base.core.errors import BadRequest
+from drystone_base.files.local import missing_file
+from drystone_base.files.uris import as_path
 
 __all__ = ["parse_input", "parse_inputs", "read_inputs"]
 

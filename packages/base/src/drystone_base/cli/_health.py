@@ -72,7 +72,7 @@ def _machine() -> dict[str, Any]:
 
 def _plans() -> dict[str, Any]:
     """Where plans outlive a process: "" where they do not."""
-    from drystone_base.kept.folder import store
+    from drystone_base.executor.plan_cache.folder import store
 
     found = store()
     if found is None:

@@ -46,7 +46,7 @@ def _executor(executor: Any) -> dict[str, Any]:
 
 
 def _loop_total(executor: Any) -> int:
-    from drystone_base.session import Session, SessionConfig
+    from drystone_base.api.session import Session, SessionConfig
 
     config = SessionConfig(executor=executor, optimizer="off")
     return int(Session(loop_graph(_LAST), config).run("result"))
@@ -72,7 +72,7 @@ def _plugin(plugin: Plugin) -> dict[str, Any]:
 
 def _kernels(path: str) -> Iterator[tuple[OpDef, str]]:
     """Ops for which a library has kernels for the CPU, those that take any numbers first."""
-    from drystone_base.host.kernels import list_kernels
+    from drystone_base.executor.plugin_kernels import list_kernels
     from drystone_base.ops.defs import find
 
     rows = [row for row in list_kernels() if row["library"] == path and row["device"] == "CPU"]
@@ -88,8 +88,8 @@ def _run_kernel(op: OpDef, library: str) -> tuple[bool, str, float] | None:
 
     Inputs are matrices of ones; ops that take something else are not tried.
     """
-    from drystone_base.errors import DrystoneError, UnsupportedOp
-    from drystone_base.host.kernels import chosen_kernel
+    from drystone_base.core.errors import DrystoneError, UnsupportedOp
+    from drystone_base.executor.plugin_kernels import chosen_kernel
 
     graph = _graph_of(op)
     try:
@@ -109,7 +109,7 @@ def _run_kernel(op: OpDef, library: str) -> tuple[bool, str, float] | None:
 
 
 def _timed(graph: Graph, executor: Any) -> tuple[Any, float]:
-    from drystone_base.session import Session, SessionConfig
+    from drystone_base.api.session import Session, SessionConfig
 
     session = Session(graph, SessionConfig(executor=executor, optimizer="off"))
     session.run("y:0")  # which prepares it
@@ -129,7 +129,7 @@ def _graph_of(op: OpDef) -> Graph | None:
     """A graph whose node ``y`` is of the op, of matrices of ones; None where that cannot be."""
     import numpy as np
 
-    from drystone_base.dtypes import FLOAT32
+    from drystone_base.core.dtypes import FLOAT32
     from drystone_base.graph import Graph
     from drystone_base.graph.validate import validate
     from drystone_base.ops.attrs import TensorAttr
@@ -150,7 +150,7 @@ def _graph_of(op: OpDef) -> Graph | None:
 
 
 def _errors(validate: Any, graph: Graph) -> bool:
-    from drystone_base.errors import DrystoneError
+    from drystone_base.core.errors import DrystoneError
 
     try:
         validate(graph)
@@ -167,7 +167,7 @@ def loop_graph(last: int, frame: str = "loop") -> Graph:
     """A graph whose node ``result`` is the sum of 1..last, by a loop of frames."""
     import numpy as np
 
-    from drystone_base.dtypes import INT32
+    from drystone_base.core.dtypes import INT32
     from drystone_base.graph import Graph
     from drystone_base.ops.attrs import TensorAttr
 

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from drystone_base.api.tuning import PRECISIONS
 from drystone_base.cli._output import note
 from drystone_base.cli._paths import AnyPath
 from drystone_base.cli._transfers import moving
-from drystone_base.shown import shape_text
-from drystone_base.tuning import PRECISIONS
+from drystone_base.core.shown import shape_text
 
 if TYPE_CHECKING:
+    from drystone_base.api.model import Model
     from drystone_base.cli._values import Array
     from drystone_base.graph import Graph
     from drystone_base.loaders import LoadedModel, Signature
-    from drystone_base.model import Model
 
 __all__ = ["Asked", "Request", "asks", "load_options"]
 
@@ -107,9 +107,9 @@ class Asked:
 
         Variables that none of the tensors and signatures ``needed`` reaches are not read.
         """
-        from drystone_base.model import load as load_model
-        from drystone_base.policy import Access
-        from drystone_base.session import SessionConfig
+        from drystone_base.api.model import load as load_model
+        from drystone_base.api.session import SessionConfig
+        from drystone_base.files.access import Access
 
         access = Access().with_read(*self.allow_read).with_write(*self.allow_write)
         with moving(f"loading {path}", path, self.checkpoint):
@@ -230,7 +230,7 @@ class Request:
 
 
 def _signature(loaded: LoadedModel, name: str | None, *, needed: bool) -> Signature | None:
-    from drystone_base.errors import BadRequest, near_matches
+    from drystone_base.core.errors import BadRequest, near_matches
 
     signatures = loaded.signatures
     if name is None:
@@ -280,7 +280,7 @@ def _bind(
 
 
 def _tensor(graph: Graph, name: str, specs: Mapping[str, Any]) -> str:
-    from drystone_base.errors import BadRequest, near_matches
+    from drystone_base.core.errors import BadRequest, near_matches
     from drystone_base.graph import parse_tensor_name
 
     if name in graph or parse_tensor_name(name)[0] in graph:
@@ -298,7 +298,7 @@ def _tensor(graph: Graph, name: str, specs: Mapping[str, Any]) -> str:
 
 
 def _missing(missing: list[str], arrays: Mapping[str, Any], specs: Mapping[str, Any]) -> None:
-    from drystone_base.errors import BadRequest
+    from drystone_base.core.errors import BadRequest
 
     raise BadRequest(
         "the inputs are not complete",

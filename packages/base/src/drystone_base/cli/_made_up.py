@@ -15,12 +15,12 @@ import numpy as np
 from drystone_abi.protos import Example
 from drystone_base.cli._readers import Reader, reader_of
 from drystone_base.cli._values import Array, made_up
-from drystone_base.dtypes import INT64, STRING, DType
-from drystone_base.executor.evaluate import evaluate
+from drystone_base.core.dtypes import INT64, STRING, DType
+from drystone_base.core.tensor import string_array
 from drystone_base.graph import Graph, held_tensor
+from drystone_base.kernels.evaluate import evaluate
 from drystone_base.loaders import Signature, TensorSpec
 from drystone_base.ops.defs import op_def
-from drystone_base.tensor import string_array
 
 __all__ = ["make_inputs"]
 

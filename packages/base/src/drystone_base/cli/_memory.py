@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from drystone_base.record import NodeRun, Record
+    from drystone_base.executor.record import NodeRun, Record
 
 __all__ = ["Memory", "memory_of"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from drystone_base.printable import plain, plain_json, plain_lines
-from drystone_base.shown import size_text as size
+from drystone_base.core.printable import plain, plain_json, plain_lines
+from drystone_base.core.shown import size_text as size
 
 if TYPE_CHECKING:
     from rich.console import Console

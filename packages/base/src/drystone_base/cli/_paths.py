@@ -27,7 +27,7 @@ def check_output(path: Path, hint: str, *read: Path | None) -> None:
 
 
 def _check_output(path: Path, hint: str, *read: Path | None) -> None:
-    from drystone_base.uris import uri_of
+    from drystone_base.files.uris import uri_of
 
     if uri_of(path) is not None:
         _make_folder(path.parent, hint)
@@ -54,7 +54,7 @@ def _make_folder(folder: Path, hint: str) -> None:
 
 def check_local(path: Path, hint: str, why: str) -> None:
     """Raise ``click.BadParameter`` for a path with a scheme, where ``why`` asks for a local one."""
-    from drystone_base.uris import uri_of
+    from drystone_base.files.uris import uri_of
 
     if uri_of(path) is not None:
         raise click.BadParameter(
@@ -71,7 +71,7 @@ class AnyPath(click.Path):
 
     def convert(self, value: Any, param: Parameter | None, ctx: Context | None) -> Any:
         """The path as the loaders take it."""
-        from drystone_base.uris import as_path
+        from drystone_base.files.uris import as_path
 
         if "://" in str(value):
             return as_path(value)

@@ -6,7 +6,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import Any
 
-from drystone_base.errors import BadRequest, PluginError, near_matches
+from drystone_base.core.errors import BadRequest, PluginError, near_matches
 from drystone_base.plugins import Plugin, Report, ensure_loaded, refused_offer, report
 from drystone_base.plugins._report import describe
 
@@ -112,7 +112,7 @@ def explain(name: str) -> Explanation:
 
 def _add_op(found: Explanation) -> None:
     """Which kernel nodes of that op get, if it is an op."""
-    from drystone_base.kernels.selection import explain as explain_op
+    from drystone_base.executor.selection import explain as explain_op
     from drystone_base.ops.defs import find
 
     if find(found.name) is None:

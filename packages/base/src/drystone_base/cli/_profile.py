@@ -12,8 +12,8 @@ from drystone_base.cli._output import duration, note, print_table, size
 from drystone_base.cli._paths import AnyPath
 
 if TYPE_CHECKING:
-    from drystone_base.model import Model
-    from drystone_base.record import Record
+    from drystone_base.api.model import Model
+    from drystone_base.executor.record import Record
 
 __all__ = ["print_profile", "profile_options", "save_record"]
 

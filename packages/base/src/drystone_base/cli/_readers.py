@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Graph, Node
-from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.attrs import FunctionRef
 
 __all__ = ["Reader", "reader_of"]

@@ -7,12 +7,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from drystone_base.errors import BadRequest, PluginError
-from drystone_base.loaders._writing import writing
+from drystone_base.core.errors import BadRequest, PluginError
+from drystone_base.core.plugin_settings import Settings, trust_store
+from drystone_base.files.contents import read_message
+from drystone_base.files.writing import writing
 from drystone_base.plugins import Plugin, _minisign
-from drystone_base.plugins._contents import read_message
 from drystone_base.plugins._manifest import manifest_for, take_manifest
-from drystone_base.plugins._settings import Settings, trust_store
 from drystone_base.plugins._signature import (
     check_signed,
     covering,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drystone_base.errors import BadRequest, GraphError, near_matches
+from drystone_base.core.errors import BadRequest, GraphError, near_matches
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph

@@ -19,8 +19,8 @@ def moving(text: str, *paths: Path | None) -> Iterator[None]:
 
     On a terminal only, as :func:`drystone_base.cli._output.status`.
     """
+    from drystone_base.files.uris import uri_of
     from drystone_base.modules import stage
-    from drystone_base.uris import uri_of
 
     with _output.status(text) as shown, ExitStack() as watched:
         if shown is not None and any(uri_of(path) for path in paths if path is not None):

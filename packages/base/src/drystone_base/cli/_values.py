@@ -13,12 +13,12 @@ from typing import Any, BinaryIO, Final, NoReturn, TypeAlias
 
 import numpy as np
 
-from drystone_base.dtypes import DType, from_numpy
-from drystone_base.errors import BadRequest
-from drystone_base.loaders._files import missing_file
-from drystone_base.loaders._writing import Draft, writing
-from drystone_base.tensor import as_strings, string_array
-from drystone_base.uris import as_path, uri_of
+from drystone_base.core.dtypes import DType, from_numpy
+from drystone_base.core.errors import BadRequest
+from drystone_base.core.tensor import as_strings, string_array
+from drystone_base.files.local import missing_file
+from drystone_base.files.uris import as_path, uri_of
+from drystone_base.files.writing import Draft, writing
 
 __all__ = [
     "Array",

@@ -18,8 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from drystone_base.errors import BadRequest, PluginError
-from drystone_base.loaders._writing import writing
+from drystone_base.core.errors import BadRequest, PluginError
+from drystone_base.files.writing import writing
 
 __all__ = ["is_wheel", "sign_wheel"]
 

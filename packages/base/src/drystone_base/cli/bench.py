@@ -23,8 +23,8 @@ from drystone_base.cli._paths import AnyPath, check_output
 from drystone_base.cli._profile import print_profile, profile_options, save_record
 
 if TYPE_CHECKING:
-    from drystone_base.model import Model
-    from drystone_base.record import Record
+    from drystone_base.api.model import Model
+    from drystone_base.executor.record import Record
 
 __all__ = ["bench"]
 

@@ -19,8 +19,8 @@ from drystone_base.cli._output import (
 from drystone_base.cli._paths import AnyPath
 
 if TYPE_CHECKING:
+    from drystone_base.api.model import Model
     from drystone_base.cli._values import Array
-    from drystone_base.model import Model
 
 __all__ = ["diff"]
 

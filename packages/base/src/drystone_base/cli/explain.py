@@ -23,9 +23,9 @@ from drystone_base.cli._output import (
 from drystone_base.cli._paths import AnyPath, check_output
 
 if TYPE_CHECKING:
+    from drystone_base.api.model import Model
+    from drystone_base.api.session import Session
     from drystone_base.cli._memory import Memory
-    from drystone_base.model import Model
-    from drystone_base.session import Session
 
 __all__ = ["explain"]
 
@@ -88,7 +88,7 @@ def explain(
     else:
         _print(described, nodes, memory)
     if output is not None:
-        from drystone_base.loaders._writing import replace_file
+        from drystone_base.files.writing import replace_file
 
         replace_file(output, [loaded.session.plan(names, feeds)])
         note(f"saved the plan to {output}")
@@ -110,7 +110,7 @@ def _placement(session: Session, fetches: list[str], feeds: list[str], cpus: int
 def _memory(model: Model, wanted: Request, described: dict[str, Any]) -> Memory | None:
     """Where the bytes of one run go; None, with a note, for a run that fails."""
     from drystone_base.cli._memory import memory_of
-    from drystone_base.errors import DrystoneError
+    from drystone_base.core.errors import DrystoneError
 
     with model.session.record() as record:
         try:
@@ -126,7 +126,7 @@ def _settled(model: Model, wanted: Request, fetches: list[str], feeds: list[str]
 
     Or as far as it comes: a model may run once only, as what it reads has an end.
     """
-    from drystone_base.errors import DrystoneError
+    from drystone_base.core.errors import DrystoneError
 
     with suppress(DrystoneError):
         for _ in range(RUNS_TO_SETTLE):
@@ -159,7 +159,7 @@ def _print(described: dict[str, Any], nodes: bool, memory: Memory | None) -> Non
     columns = ("block", "nodes", "native", "NumPy", "executor", "runs")
     print_table("", columns, rows, right=("nodes", "native", "NumPy", "executor"))
     if nodes:
-        from drystone_base.record import kernel_name
+        from drystone_base.executor.record import kernel_name
 
         for number, block in enumerate(blocks):
             listed = []

@@ -20,8 +20,8 @@ from drystone_base.cli._output import (
 )
 from drystone_base.cli._paths import AnyPath, check_output
 from drystone_base.cli._transfers import moving
-from drystone_base.policy import OUTSIDE
-from drystone_base.shown import shape_text
+from drystone_base.core.shown import shape_text
+from drystone_base.files.access import OUTSIDE
 
 if TYPE_CHECKING:
     from drystone_base.cli._analysis import Analysis

@@ -18,10 +18,10 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
-from drystone_base.late_names import late_names
+from drystone_base.core.late_names import late_names
 
 if TYPE_CHECKING:
-    from drystone_base._seeding import with_seeds as with_seeds
+    from drystone_base.api.seeding import with_seeds as with_seeds
     from drystone_base.cli._compare import graphs as graph_changes
     from drystone_base.cli._draw import picture_of as picture_of
     from drystone_base.cli._draw_svg import escape as escape_html
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from drystone_base.cli._values import made_up as made_up
     from drystone_base.cli._values import read_npz as read_npz
     from drystone_base.cli._values import write_npz as write_npz
-    from drystone_base.loaders._writing import replace_file as replace_file
+    from drystone_base.files.writing import replace_file as replace_file
 
 __all__ = [
     "AnyPath",
@@ -71,8 +71,8 @@ _HOME: Final = {
     "moving": "drystone_base.cli._transfers",
     "picture_of": "drystone_base.cli._draw",
     "read_npz": "drystone_base.cli._values",
-    "replace_file": "drystone_base.loaders._writing",
-    "with_seeds": "drystone_base._seeding",
+    "replace_file": "drystone_base.files.writing",
+    "with_seeds": "drystone_base.api.seeding",
     "write_npz": "drystone_base.cli._values",
 }
 

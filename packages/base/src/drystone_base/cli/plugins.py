@@ -15,7 +15,7 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
-from drystone_base.environment import KEY_PASSWORD
+from drystone_base.core.environment import KEY_PASSWORD
 
 if TYPE_CHECKING:
     from drystone_base.plugins import Plugin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from drystone_base.dtypes import DType
+from drystone_base.core.dtypes import DType
 from drystone_base.executor.plan import Instruction, Kind, Plan
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.defs import find

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import INT32, RESOURCE
+from drystone_base.core.dtypes import INT32, RESOURCE
 from drystone_base.graph import Graph, Node
 from drystone_base.graph.rewiring import replace
 from drystone_base.ops.attrs import TensorAttr

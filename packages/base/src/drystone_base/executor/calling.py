@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from drystone_base.cancellation import check_time
-from drystone_base.errors import DrystoneError, KernelError, remedy_for
+from drystone_base.core.errors import DrystoneError, KernelError, remedy_for
+from drystone_base.core.tensor import as_array
+from drystone_base.files.access import ACTING
 from drystone_base.kernels import Call, Kernel
-from drystone_base.policy import ACTING
-from drystone_base.state import Variable
-from drystone_base.tensor import as_array
+from drystone_base.state.cancellation import check_time
+from drystone_base.state.variables import Variable
 
 if TYPE_CHECKING:
-    from drystone_base.dtypes import DType
-    from drystone_base.executor.runtime import Runtime
-    from drystone_base.record import Record
+    from drystone_base.core.dtypes import DType
+    from drystone_base.executor.record import Record
+    from drystone_base.state.runtime import Runtime
 
 __all__ = ["OPERATOR_ATTR", "Called", "call_kernel", "compute", "needs_run", "unexpected"]
 

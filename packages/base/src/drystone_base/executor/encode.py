@@ -13,18 +13,18 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from drystone_abi.protos import BlockDef, InstructionDef, NodeDef, PlanDef, PlanKind
-from drystone_base.dtypes import VARIANT, DType
-from drystone_base.errors import DrystoneError, UnsupportedOp
+from drystone_base.core.dtypes import VARIANT, DType
+from drystone_base.core.errors import DrystoneError, UnsupportedOp
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.tensor import to_proto
+from drystone_base.core.time_limits import look
 from drystone_base.executor._references import with_values
 from drystone_base.executor._wiring import Wiring
 from drystone_base.executor.calling import OPERATOR_ATTR
 from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
 from drystone_base.kernels import find_kernel
-from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
-from drystone_base.tensor import to_proto
-from drystone_base.time_limits import look
 
 if TYPE_CHECKING:
     from drystone_base.executor.examples import Examples, Mixed
@@ -363,7 +363,7 @@ def _stored(value: TensorAttr, dtype: int) -> Any:
     """A tensor of the host's for a large value that stays in a file; else None."""
     if value.dtype.number != dtype or value.dtype.is_object:
         return None
-    from drystone_base.host.stored import stored_tensor
+    from drystone_base.files.stored_tensors import stored_tensor
 
     return value.stored(lambda place, dims: stored_tensor(place, dtype, dims))
 

@@ -11,16 +11,16 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from drystone_base.dtypes import DType
+from drystone_base.core.dtypes import DType
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.executor.plan import runs_itself
 from drystone_base.graph import Graph, Node, Output, reachable, topological_order
 from drystone_base.graph.validate import Signatures
-from drystone_base.late_tuples import NamedTuple
+from drystone_base.inference.batch_rules._registry import RULES, SHARED, SIZES, ExamplesCall, Rows
+from drystone_base.inference.inference import Inference, infer
+from drystone_base.inference.shapes._values import FOLLOWED
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.defs import OpDef
-from drystone_base.ops.examples._registry import RULES, SHARED, SIZES, ExamplesCall, Rows
-from drystone_base.ops.inference import Inference, infer
-from drystone_base.ops.shapes._values import FOLLOWED
 
 __all__ = ["Examples", "Mixed", "examples_of"]
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base.dtypes import STRING, DType
-from drystone_base.errors import BadRequest, DrystoneError
+from drystone_base.core.dtypes import STRING, DType
+from drystone_base.core.errors import BadRequest, DrystoneError
 from drystone_base.executor import reference
 from drystone_base.executor.plan import Plan, lower
-from drystone_base.executor.runtime import Runtime
 from drystone_base.graph import FunctionLibrary, validate
 from drystone_base.kernels import Array, Call
 from drystone_base.ops.attrs import FunctionRef
+from drystone_base.state.runtime import Runtime
 
 __all__ = ["FunctionCaller", "call_function"]
 

@@ -9,35 +9,37 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.cancellation import (
-    cancelled,
-    deadline_exceeded,
-    session_damaged,
-    session_stuck,
-)
-from drystone_base.dtypes import from_number
-from drystone_base.errors import (
+from drystone_base.core.dtypes import from_number
+from drystone_base.core.errors import (
     BadRequest,
     DrystoneError,
     KernelError,
     remedy_for,
 )
+from drystone_base.core.late_tuples import NamedTuple
+from drystone_base.core.made_by import NOBODY, name_makers
+from drystone_base.files.mapped import file_changed
 from drystone_base.host.extension import extension
 from drystone_base.host.status import CODES, raise_kept
-from drystone_base.late_tuples import NamedTuple
-from drystone_base.made_by import NOBODY, name_makers
-from drystone_base.ops._mapped import file_changed
-from drystone_base.state import Variable, uninitialized
+from drystone_base.state.cancellation import (
+    cancelled,
+    deadline_exceeded,
+    session_damaged,
+    session_stuck,
+)
+from drystone_base.state.variables import Variable, uninitialized
 
 if TYPE_CHECKING:
-    from drystone_base.executor.runtime import Runtime
     from drystone_base.kernels import Array
+    from drystone_base.state.runtime import Runtime
 
 __all__ = ["NativePlan", "NativeSession", "Program"]
 
 
 def _adapt(value: Any, number: int) -> int:
-    from drystone_base.host.handles import adapt  # few graphs need it, and its imports take long
+    from drystone_base.executor.handles import (
+        adapt,  # few graphs need it, and its imports take long
+    )
 
     return adapt(value, number)
 
@@ -193,7 +195,7 @@ def _error(code: int, message: str) -> DrystoneError:
     if large is not None:
         return _too_large(text, large, status)
     if blamed is not None:
-        from drystone_base.host.kernels import plugin_failure
+        from drystone_base.executor.plugin_kernels import plugin_failure
 
         return plugin_failure(
             blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],

@@ -8,16 +8,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.dtypes import DType
-from drystone_base.errors import UnsupportedOp, near_matches
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import UnsupportedOp, near_matches
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.time_limits import look
 from drystone_base.graph import Graph, Node, Output, needed_nodes, output_name, topological_order
 from drystone_base.graph.topology import DEAD_WITH, TRANSFER_OPS
 from drystone_base.graph.validate import definition_of, validate
 from drystone_base.kernels import Kernel, find_kernel
-from drystone_base.late_dataclasses import dataclass
 from drystone_base.modules.wanted import refused_offer
 from drystone_base.ops.defs import OpDef, find, names
-from drystone_base.time_limits import look
 
 if TYPE_CHECKING:
     from drystone_base.executor.examples import Examples, Mixed
@@ -89,7 +89,7 @@ def _plugin_kernels() -> Mapping[str, Any]:
     """The kernels of plugins by op: nothing is imported before a plugin library was opened."""
     if "drystone_base.host.library" not in sys.modules:
         return {}
-    from drystone_base.kernels.selection import registered
+    from drystone_base.executor.selection import registered
 
     return registered()
 
@@ -291,7 +291,7 @@ class _Lowering:
 
     def _of_plugin(self, node: Node, definition: OpDef) -> Kernel | None:
         """The kernel of a plugin; ``_on_library`` for one that the host library calls itself."""
-        from drystone_base.host.kernels import chosen_kernel, isolated_kernel, kernel_of
+        from drystone_base.executor.plugin_kernels import chosen_kernel, isolated_kernel, kernel_of
 
         if not self.native:
             return kernel_of(node, definition, self.fed)

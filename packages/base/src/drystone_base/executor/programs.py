@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.made_by import NOBODY, name_makers
 from drystone_base.executor.calling import compute, needs_run
 from drystone_base.executor.encode import Encoded, encode
 from drystone_base.executor.native import Program
-from drystone_base.made_by import NOBODY, name_makers
 
 if TYPE_CHECKING:
-    from drystone_base.dtypes import DType
+    from drystone_base.core.dtypes import DType
     from drystone_base.executor.functions import FunctionCaller
     from drystone_base.executor.plan import Plan
 

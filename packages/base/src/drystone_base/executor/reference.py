@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from drystone_base.cancellation import check_time
-from drystone_base.errors import BadRequest, DrystoneError
+from drystone_base.core.errors import BadRequest, DrystoneError
+from drystone_base.core.made_by import name_makers
 from drystone_base.executor.calling import call_kernel, unexpected
 from drystone_base.executor.plan import Instruction, Kind, Plan
-from drystone_base.executor.runtime import Runtime
 from drystone_base.kernels import Array
-from drystone_base.made_by import name_makers
-from drystone_base.state import Variable
+from drystone_base.state.cancellation import check_time
+from drystone_base.state.runtime import Runtime
+from drystone_base.state.variables import Variable
 
 if TYPE_CHECKING:
     pass

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NoReturn
 
-from drystone_base.errors import GraphError, near_matches
-from drystone_base.printable import described
+from drystone_base.core.errors import GraphError, near_matches
+from drystone_base.core.printable import described
 
 if TYPE_CHECKING:
     from drystone_base.graph.node import Node

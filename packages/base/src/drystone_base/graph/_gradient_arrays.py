@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drystone_base.dtypes import INT32
+from drystone_base.core.dtypes import INT32
 from drystone_base.graph._gradient_rules import Builder, Grads, rule
 from drystone_base.graph.node import Node, Output
 

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from drystone_base.dtypes import INT32, DType
+from drystone_base.core.dtypes import INT32, DType
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output
 from drystone_base.graph.validate import output_dtypes

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from drystone_base.late_tuples import NamedTuple
-from drystone_base.wire import fields, read_varint, skip, truncated, write_varint
+from drystone_base.core.late_tuples import NamedTuple
+from drystone_base.core.wire import fields, read_varint, skip, truncated, write_varint
 
 __all__ = ["LARGE", "Skeleton", "split_large"]
 

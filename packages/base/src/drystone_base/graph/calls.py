@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Final
 
 from drystone_abi.protos import NodeDef
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph.functions import Bodies, Body, Function, FunctionLibrary
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node

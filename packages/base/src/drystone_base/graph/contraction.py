@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from drystone_base.collector import no_cycle_collection
+from drystone_base.core.collector import no_cycle_collection
 from drystone_base.graph.acyclic import AcyclicGraph
 from drystone_base.graph.node import Node
 from drystone_base.graph.topology import frame_paths, waits_for

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from drystone_abi.protos import FunctionDef
-from drystone_base.dtypes import DType
+from drystone_base.core.dtypes import DType
 from drystone_base.graph.functions import Body, body_to_function
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output

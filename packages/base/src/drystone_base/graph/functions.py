@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from drystone_abi.protos import FunctionDef, FunctionDefLibrary, GradientDef, NodeDef
-from drystone_base.arguments import blame
-from drystone_base.dtypes import DType
-from drystone_base.errors import GraphError, near_matches
+from drystone_base.core.arguments import blame
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import GraphError, near_matches
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.printable import described
 from drystone_base.graph.node import whole_number
-from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import decode_attr, encode_attr
 from drystone_base.ops.defs import ArgDef, OpDef, find
-from drystone_base.printable import described
 
 if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph

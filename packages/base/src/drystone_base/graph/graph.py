@@ -7,9 +7,10 @@ from collections.abc import Collection, Container, Iterable, Iterator, Mapping, 
 from typing import Any
 
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
-from drystone_base.arguments import blame, explaining
-from drystone_base.collector import no_cycle_collection
-from drystone_base.errors import BadModelFile
+from drystone_base.core.arguments import blame, explaining
+from drystone_base.core.collector import no_cycle_collection
+from drystone_base.core.errors import BadModelFile
+from drystone_base.core.wire import write_varint
 from drystone_base.graph._failures import (
     a_node,
     bad_input,
@@ -25,7 +26,6 @@ from drystone_base.graph._wire import split_large
 from drystone_base.graph.functions import FunctionLibrary
 from drystone_base.graph.node import Node, Output, parse_tensor_name
 from drystone_base.graph.versions import CONSUMER, MIN_CONSUMER, check_graph
-from drystone_base.wire import write_varint
 
 __all__ = ["Graph", "parse_tensor_name"]
 

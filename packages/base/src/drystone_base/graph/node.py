@@ -7,12 +7,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from drystone_abi.protos import NodeDef
-from drystone_base.arguments import blame, explaining
-from drystone_base.dtypes import DType
-from drystone_base.errors import DrystoneError
+from drystone_base.core.arguments import blame, explaining
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.printable import plain
 from drystone_base.ops.attrs import TensorAttr, decode_attr, encode_attr
 from drystone_base.ops.defs import find
-from drystone_base.printable import plain
 
 if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph

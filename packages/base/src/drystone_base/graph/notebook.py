@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.core.shown import shape_text, table
 from drystone_base.graph.node import placeholder_shape
-from drystone_base.shown import shape_text, table
 
 if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from drystone_base.files.mapped import MappedFile
 from drystone_base.graph.graph import Graph
-from drystone_base.ops._mapped import MappedFile
 
 __all__ = ["let_go_of_files"]
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from drystone_abi.protos import GraphDef
-from drystone_base.errors import BadModelFile
+from drystone_base.core.errors import BadModelFile
 from drystone_base.graph.graph import Graph
 
 __all__ = ["from_text", "spelled_out", "to_text"]

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from drystone_abi.protos import FunctionDef, OpDef
-from drystone_base.dtypes import RESOURCE, STRING, VARIANT
-from drystone_base.errors import GraphError
+from drystone_base.core.dtypes import RESOURCE, STRING, VARIANT
+from drystone_base.core.errors import GraphError
 from drystone_base.graph import _gradient_arrays
 from drystone_base.graph._gradient_rules import CONSTANT, RULES, Builder
 from drystone_base.graph.functions import Body, Function, FunctionLibrary, gradient_name

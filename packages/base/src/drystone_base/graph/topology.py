@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Container, Iterable
 from typing import Final
 
-from drystone_base.errors import GraphError
+from drystone_base.core.errors import GraphError
+from drystone_base.core.time_limits import look
 from drystone_base.graph.node import Node, Output
-from drystone_base.time_limits import look
 
 __all__ = [
     "DEAD_WITH",

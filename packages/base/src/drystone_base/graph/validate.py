@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, NoReturn, TypeVar
 
-from drystone_base.arguments import explained
-from drystone_base.collector import no_cycle_collection
-from drystone_base.dtypes import DType
-from drystone_base.errors import DrystoneError, GraphError
+from drystone_base.core.arguments import explained
+from drystone_base.core.collector import no_cycle_collection
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import DrystoneError, GraphError
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node
 from drystone_base.graph.seams import mismatch

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_abi.protos import VersionDef
-from drystone_base.errors import BadModelFile
+from drystone_base.core.errors import BadModelFile
 
 __all__ = ["CONSUMER", "MIN_CONSUMER", "check_graph", "refused_consumer"]
 

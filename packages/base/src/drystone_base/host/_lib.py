@@ -9,8 +9,8 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.environment import HOST_LIBRARY
-from drystone_base.errors import HostError
+from drystone_base.core.environment import HOST_LIBRARY
+from drystone_base.core.errors import HostError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from drystone_base.core.upcalls import SYNC_OPS, SYNC_PASSES
 from drystone_base.host.op_services import generation_of_plugins
 from drystone_base.modules import Library, Module
-from drystone_base.upcalls import SYNC_OPS, SYNC_PASSES
 
 __all__ = ["BUILTIN", "builtin_modules"]
 

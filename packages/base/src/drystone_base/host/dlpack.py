@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host._lib import declare, library
 from drystone_base.host.status import Status
 

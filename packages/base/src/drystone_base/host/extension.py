@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import from_number
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import from_number
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.upcalls import VALUE_OF_HANDLE
 from drystone_base.host import _lib
 from drystone_base.host.status import keep
-from drystone_base.upcalls import VALUE_OF_HANDLE
 
 __all__ = ["extension"]
 

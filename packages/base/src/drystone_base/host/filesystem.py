@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, Final, NamedTuple
 
-from drystone_base.chained import refuse_chained
-from drystone_base.errors import HostError
+from drystone_base.core.chained import refuse_chained
+from drystone_base.core.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import ANY, Status

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from ctypes import c_char_p, c_int, c_void_p
 from typing import Any, Final, NamedTuple
 
-from drystone_base.arguments import checked, explaining
-from drystone_base.errors import HostError
+from drystone_base.core.arguments import checked, explaining
+from drystone_base.core.errors import HostError
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer
 from drystone_base.host.filesystem import checked_uri

@@ -8,11 +8,11 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
+from drystone_base.core.late_names import imported
+from drystone_base.core.upcalls import OWN_OPS, REFERENCE_KERNELS
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import write
 from drystone_base.host.status import Status, told
-from drystone_base.late_names import imported
-from drystone_base.upcalls import OWN_OPS, REFERENCE_KERNELS
 
 __all__ = ["attach", "detach", "generation_of_plugins"]
 

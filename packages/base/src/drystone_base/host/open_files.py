@@ -7,7 +7,7 @@ import os
 from types import TracebackType
 from typing import Final, Self
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.filesystem import checked_uri
 from drystone_base.host.status import Status

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from drystone_base.dtypes import DType, as_dtype
-from drystone_base.errors import HostError
+from drystone_base.core.dtypes import DType, as_dtype
+from drystone_base.core.errors import HostError
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct, filled
 from drystone_base.host.status import Status

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.upcalls import INFER_PROPERTIES
 from drystone_base.host._lib import available, declare
 from drystone_base.host.buffer import BufferStruct, answer, bytes_of, write
 from drystone_base.host.op_services import attach as attach_ops
 from drystone_base.host.status import Status, told
-from drystone_base.late_dataclasses import dataclass
-from drystone_base.upcalls import INFER_PROPERTIES
 
 __all__ = ["DEFAULT_DEVICE", "HostOptimizer", "attach_services", "optimizers", "run"]
 

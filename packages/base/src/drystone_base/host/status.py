@@ -8,9 +8,9 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Final, Self
 
-from drystone_base.errors import DrystoneError, HostError, remedy_for
+from drystone_base.core.errors import DrystoneError, HostError, remedy_for
+from drystone_base.core.time_limits import OutOfTime
 from drystone_base.host._lib import declare
-from drystone_base.time_limits import OutOfTime
 
 __all__ = ["ANY", "CODES", "Status", "keep", "raise_kept", "told"]
 

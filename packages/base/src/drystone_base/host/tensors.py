@@ -26,12 +26,12 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from drystone_base import dtypes
-from drystone_base.dtypes import DType, from_number, from_numpy
-from drystone_base.errors import HostError
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType, from_number, from_numpy
+from drystone_base.core.errors import HostError
+from drystone_base.core.late_tuples import NamedTuple
+from drystone_base.core.tensor import read_only, string_array
 from drystone_base.host._lib import declare
-from drystone_base.late_tuples import NamedTuple
-from drystone_base.tensor import read_only, string_array
 
 __all__ = [
     "ALIGNMENT",

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from drystone_base.dtypes import STRING
+from drystone_base.core.dtypes import STRING
 from drystone_base.kernels._registry import Array, Call
-from drystone_base.state import ResourceHandle, Variable, handle_array, resource_of
+from drystone_base.state.variables import ResourceHandle, Variable, handle_array, resource_of
 
 __all__ = ["as_reference", "object_of", "shared_handle", "shared_object"]
 

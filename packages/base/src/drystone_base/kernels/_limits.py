@@ -40,7 +40,7 @@ def _machine() -> int:
 
 
 def _container() -> int:
-    from drystone_base.machine import container_bytes
+    from drystone_base.core.machine import container_bytes
 
     return container_bytes()
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
-from drystone_base._families import Families
-from drystone_base.errors import KernelError, remedy_for
+from drystone_base.core.errors import KernelError, remedy_for
+from drystone_base.core.families import Families
 
 if TYPE_CHECKING:
-    from drystone_base.executor.runtime import Runtime
+    from drystone_base.state.runtime import Runtime
 
 __all__ = ["KERNELS", "Array", "Call", "Kernel", "all_ops", "find_kernel", "kernel", "known_ops"]
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from drystone_base.core.tensor import string_array
 from drystone_base.kernels._registry import Array, Call
-from drystone_base.tensor import string_array
 
 __all__ = ["attr_bytes", "char_starts", "each", "each_number", "scalar_string"]
 

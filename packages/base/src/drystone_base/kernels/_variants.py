@@ -7,10 +7,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import STRING, DType
-from drystone_base.errors import KernelError
+from drystone_base.core.dtypes import STRING, DType
+from drystone_base.core.errors import KernelError
 from drystone_base.kernels._registry import Array
-from drystone_base.state import handle_array
+from drystone_base.state.variables import handle_array
 
 __all__ = ["add_variants", "blank", "register_variant", "zeros_like_variants"]
 

@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from drystone_base.cancellation import cancelled
-from drystone_base.errors import KernelError
+from drystone_base.core.errors import KernelError
 from drystone_base.kernels._registry import Call
+from drystone_base.state.cancellation import cancelled
 
 __all__ = ["wait_for"]
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import BFLOAT16, FLOAT16, from_numpy
+from drystone_base.core.dtypes import BFLOAT16, FLOAT16, from_numpy
 from drystone_base.kernels._registry import Array
 
 __all__ = ["quiet", "wide_dtype", "widen"]

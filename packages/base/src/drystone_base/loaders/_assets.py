@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from drystone_base.errors import BadModelFile
-from drystone_base.tensor import string_array
-from drystone_base.uris import as_path
+from drystone_base.core.errors import BadModelFile
+from drystone_base.core.tensor import string_array
+from drystone_base.files.uris import as_path
 
 if TYPE_CHECKING:
     from drystone_abi.protos import AssetFileDef, MetaGraphDef

@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.errors import BadModelFile
-from drystone_base.late_tuples import NamedTuple
+from drystone_base.core.errors import BadModelFile
+from drystone_base.core.late_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

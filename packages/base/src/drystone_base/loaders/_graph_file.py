@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from drystone_base.kept.circumstances import has_own_ops
-from drystone_base.kept.loadings import kept_loading
-from drystone_base.kept.seen_files import (
+from drystone_base.executor.plan_cache.circumstances import has_own_ops
+from drystone_base.executor.plan_cache.seen_files import (
     is_large,
     is_new_size,
     is_settled,
@@ -16,12 +15,13 @@ from drystone_base.kept.seen_files import (
     noted_digest,
     state_of,
 )
-from drystone_base.ops._mapped import MappedFile
-from drystone_base.plugins._contents import sha256
+from drystone_base.files.contents import sha256
+from drystone_base.files.mapped import MappedFile
+from drystone_base.loaders.load_manifest import kept_loading
 
 if TYPE_CHECKING:
-    from drystone_base.kept.loadings import Loading
-    from drystone_base.store import Store
+    from drystone_base.files.store import Store
+    from drystone_base.loaders.load_manifest import Loading
 
 __all__ = ["GraphFile"]
 
@@ -74,7 +74,7 @@ class GraphFile:
         owner = data.obj
         if not isinstance(owner, MappedFile) or len(data) > _MOST_BYTES:
             return None
-        from drystone_base.kept.folder import store
+        from drystone_base.executor.plan_cache.folder import store
 
         where = store()
         try:

@@ -7,17 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from drystone_base.errors import CheckpointError
-from drystone_base.kept.loadings import Loading
-from drystone_base.late_tuples import NamedTuple
+from drystone_base.checkpoint.shards import Shards, index_path
+from drystone_base.core.errors import CheckpointError
+from drystone_base.core.late_tuples import NamedTuple
+from drystone_base.files.access import Access
+from drystone_base.files.contents import sha256
+from drystone_base.files.mapped import MappedFile
 from drystone_base.loaders._assets import path_tensor
 from drystone_base.loaders._graph_file import GraphFile
 from drystone_base.loaders._loaded import LoadedModel
 from drystone_base.loaders._source import GraphSource
-from drystone_base.loaders.checkpoint.shards import Shards, index_path
-from drystone_base.ops._mapped import MappedFile
-from drystone_base.plugins._contents import sha256
-from drystone_base.policy import Access
+from drystone_base.loaders.load_manifest import Loading
 
 if TYPE_CHECKING:
     from drystone_abi.protos import MetaGraphDef

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
-from drystone_base.dtypes import DType
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.dtypes import DType
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.files.uris import as_path
 from drystone_base.loaders._source import GraphSource
-from drystone_base.uris import as_path
 
 if TYPE_CHECKING:
     from pathlib import Path

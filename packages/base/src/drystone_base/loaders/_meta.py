@@ -14,17 +14,17 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError, Message
 
 from drystone_abi.protos import GraphDef, MetaGraphDef, SignatureDef, TensorInfo, TensorProto
-from drystone_base.dtypes import INT64, from_number
-from drystone_base.errors import BadModelFile, GraphError
+from drystone_base.core.dtypes import INT64, from_number
+from drystone_base.core.errors import BadModelFile, GraphError
+from drystone_base.core.shown import shape_text
+from drystone_base.core.tensor import from_proto
+from drystone_base.core.wire import fields
 from drystone_base.graph import Graph
 from drystone_base.graph.pbtxt import spelled_out
 from drystone_base.loaders._argument_order import argument_orders, order_of
 from drystone_base.loaders._assets import asset_defs, path_tensor
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.ops.attrs import decode_shape
-from drystone_base.shown import shape_text
-from drystone_base.tensor import from_proto
-from drystone_base.wire import fields
 
 __all__ = [
     "MetaParts",

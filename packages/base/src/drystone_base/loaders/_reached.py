@@ -11,11 +11,11 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from drystone_abi.protos import SaverDef
-from drystone_base.dtypes import STRING
-from drystone_base.errors import DrystoneError
+from drystone_base.checkpoint import SliceSpec, parse_slice
+from drystone_base.core.dtypes import STRING
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, Node, held_tensor, parse_tensor_name, reachable
 from drystone_base.graph.calls import called, called_by_proto
-from drystone_base.loaders.checkpoint import SliceSpec, parse_slice
 
 __all__ = [
     "ASSIGNS",

@@ -9,16 +9,16 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.errors import BadModelFile
-from drystone_base.loaders._files import missing_file, unreadable_file
+from drystone_base.core.errors import BadModelFile
+from drystone_base.files.local import missing_file, unreadable_file
+from drystone_base.files.uris import as_path, local_text, uri_of
 from drystone_base.loaders._loaded import LoadedModel
 from drystone_base.loaders.graphdef import load_graphdef
-from drystone_base.uris import as_path, local_text, uri_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from drystone_base.policy import Access
+    from drystone_base.files.access import Access
 
 __all__ = ["load_model"]
 
@@ -103,7 +103,7 @@ def _inside(folder: Path) -> Path:
         if len(found) == 1:
             return found[0]
         if found and suffixes == (".meta",):
-            from drystone_base.loaders.checkpoint import latest_checkpoint
+            from drystone_base.checkpoint import latest_checkpoint
 
             latest = latest_checkpoint(folder)
             named = [p for p in found if latest is not None and p.with_suffix("") == latest]
@@ -131,7 +131,7 @@ def _instead(folder: Path, files: list[Path]) -> str:
     if any((above / name).is_file() for name in SAVED_MODEL_FILES):
         return f"it is a part of a SavedModel: load {above}"
     if uri_of(folder) is None:
-        from drystone_base.loaders._files import map_file
+        from drystone_base.files.local import map_file
         from drystone_base.loaders._foreign import foreign_format, remedy_of
 
         for file in files[:20]:

@@ -12,8 +12,18 @@ from typing import Any, Final, NamedTuple, NoReturn
 import numpy as np
 
 from drystone_abi.protos import MetaGraphDef, SavedObjectGraph, SaverDef, TrackableObjectGraph
-from drystone_base.dtypes import DType, from_numpy
-from drystone_base.errors import CheckpointError
+from drystone_base.checkpoint import BundleReader, Entry, V1Reader, open_checkpoint
+from drystone_base.checkpoint._slices import extents
+from drystone_base.checkpoint.objects import (
+    OBJECT_GRAPH,
+    VALUE,
+    bad_objects,
+    object_graph,
+)
+from drystone_base.core.dtypes import DType, from_numpy
+from drystone_base.core.errors import CheckpointError
+from drystone_base.files.access import Access, checkpoint_reads
+from drystone_base.files.uris import uri_of
 from drystone_base.graph import Graph, Node, parse_tensor_name, reachable
 from drystone_base.loaders._assets import path_tensor
 from drystone_base.loaders._loaded import InitStep
@@ -28,16 +38,6 @@ from drystone_base.loaders._reached import (
     texts_of,
     told,
 )
-from drystone_base.loaders.checkpoint import BundleReader, Entry, V1Reader, open_checkpoint
-from drystone_base.loaders.checkpoint._slices import extents
-from drystone_base.loaders.checkpoint.objects import (
-    OBJECT_GRAPH,
-    VALUE,
-    bad_objects,
-    object_graph,
-)
-from drystone_base.policy import Access, checkpoint_reads
-from drystone_base.uris import uri_of
 
 __all__ = [
     "Restored",

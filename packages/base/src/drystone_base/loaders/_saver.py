@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from drystone_abi.protos import MetaGraphDef, SaverDef, VariableDef
-from drystone_base.dtypes import STRING, DType
+from drystone_base.core.dtypes import STRING, DType
+from drystone_base.core.tensor import string_array
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.ops.attrs import TensorAttr
-from drystone_base.tensor import string_array
 
 __all__ = ["add_saver", "saved_names"]
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from drystone_base.ops._mapped import MappedFile, file_changed
+from drystone_base.files.mapped import MappedFile, file_changed
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph

@@ -10,18 +10,18 @@ from pathlib import Path
 from typing import Final
 
 from drystone_abi.protos import AssetFileDef, MetaGraphDef, SignatureDef, TensorInfo
-from drystone_base.errors import BadRequest
+from drystone_base.checkpoint.shards import index_path
+from drystone_base.core.errors import BadRequest
+from drystone_base.core.wire import write_varint
+from drystone_base.files.uris import as_path, uri_of
+from drystone_base.files.writing import copy_file, draft_folder, replace_file, writing
 from drystone_base.graph import Graph
 from drystone_base.loaders._assets import COLLECTION, asset_defs
 from drystone_base.loaders._fingerprint_file import FILE, fingerprint
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.loaders._meta import hidden_signature
-from drystone_base.loaders._writing import copy_file, draft_folder, replace_file, writing
-from drystone_base.loaders.checkpoint.shards import index_path
 from drystone_base.loaders.saved_model import init_ops
 from drystone_base.ops.attrs import encode_shape
-from drystone_base.uris import as_path, uri_of
-from drystone_base.wire import write_varint
 
 __all__ = ["new_folder", "set_assets", "set_init", "set_signatures", "write_saved_model"]
 

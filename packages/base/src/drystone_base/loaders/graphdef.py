@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from drystone_base.arguments import checked
-from drystone_base.errors import BadModelFile
-from drystone_base.loaders._files import is_text, map_file
+from drystone_base.core.arguments import checked
+from drystone_base.core.errors import BadModelFile
+from drystone_base.files.local import is_text, map_file
+from drystone_base.files.uris import as_path
 from drystone_base.loaders._foreign import refuse_foreign
 from drystone_base.loaders._graph_file import GraphFile
 from drystone_base.loaders._loaded import LoadedModel, Signature
 from drystone_base.loaders._source import GraphSource
-from drystone_base.uris import as_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,7 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
 
     target = as_path(path)
     data = to_text(graph).encode() if target.suffix == ".pbtxt" else graph.to_bytes()
-    from drystone_base.loaders._writing import replace_file
+    from drystone_base.files.writing import replace_file
 
     replace_file(target, [data])
 
@@ -98,7 +98,7 @@ def _signatures(source: GraphSource, file: GraphFile | None) -> dict[str, Signat
 
     signature = default_signature(source.graph())
     if file is not None:
-        from drystone_base.kept.loadings import Loading
+        from drystone_base.loaders.load_manifest import Loading
 
         file.loading = Loading({signature.name: signature}, (), {}, 0)
     return {signature.name: signature}

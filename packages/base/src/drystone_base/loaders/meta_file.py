@@ -7,12 +7,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drystone_base.loaders._files import map_file
+from drystone_base.checkpoint.shards import index_path
+from drystone_base.files.access import Access, checkpoint_files
+from drystone_base.files.local import map_file
+from drystone_base.files.uris import as_path
 from drystone_base.loaders._kept_model import ModelFiles, Read, load_files
 from drystone_base.loaders._loaded import LoadedModel
-from drystone_base.loaders.checkpoint.shards import index_path
-from drystone_base.policy import Access, checkpoint_files
-from drystone_base.uris import as_path
 
 if TYPE_CHECKING:
     from drystone_base.loaders._meta import MetaParts
@@ -60,7 +60,7 @@ def _beside(path: Path) -> Path | None:
     own = path.with_suffix("")
     if index_path(own).is_file():
         return own
-    from drystone_base.loaders.checkpoint import latest_checkpoint, v1_files
+    from drystone_base.checkpoint import latest_checkpoint, v1_files
 
     if v1_files(own):
         return own
@@ -76,7 +76,7 @@ def _size(path: Path, prefix: Path | None) -> int:
 
 def _checkpoint_size(prefix: Path) -> int:
     if not index_path(prefix).is_file():
-        from drystone_base.loaders.checkpoint import v1_files
+        from drystone_base.checkpoint import v1_files
 
         return sum(f.stat().st_size for f in v1_files(prefix))
     files = [index_path(prefix), *prefix.parent.glob(f"{prefix.name}.data-*")]

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from drystone_abi.protos import MetaGraphDef
-from drystone_base.errors import BadModelFile
+from drystone_base.checkpoint.shards import index_path
+from drystone_base.core.errors import BadModelFile
+from drystone_base.files.local import is_text
 from drystone_base.graph import Graph, parse_tensor_name
 from drystone_base.loaders._default_signature import default_signature, with_optional
-from drystone_base.loaders._files import is_text
 from drystone_base.loaders._foreign import refuse_foreign
 from drystone_base.loaders._kept_model import ModelFiles, Read
 from drystone_base.loaders._meta import (
@@ -22,7 +23,6 @@ from drystone_base.loaders._meta import (
     signatures,
 )
 from drystone_base.loaders._restore import Restored, restore
-from drystone_base.loaders.checkpoint.shards import index_path
 
 __all__ = ["parse", "read_meta_graph"]
 

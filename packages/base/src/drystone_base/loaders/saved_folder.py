@@ -7,12 +7,12 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from drystone_base.errors import BadModelFile
-from drystone_base.loaders._files import map_file
+from drystone_base.checkpoint.shards import index_path
+from drystone_base.core.errors import BadModelFile
+from drystone_base.files.access import Access
+from drystone_base.files.local import map_file
 from drystone_base.loaders._kept_model import ModelFiles, Read, load_files
 from drystone_base.loaders._loaded import LoadedModel
-from drystone_base.loaders.checkpoint.shards import index_path
-from drystone_base.policy import Access
 
 if TYPE_CHECKING:
     from drystone_base.loaders._meta import MetaParts

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from drystone_abi.protos import MetaGraphDef, SavedModel
-from drystone_base.errors import BadModelFile, CheckpointError
+from drystone_base.checkpoint.shards import index_path
+from drystone_base.core.errors import BadModelFile, CheckpointError
+from drystone_base.files.local import is_text
 from drystone_base.graph import Graph, parse_tensor_name, reachable
 from drystone_base.loaders._default_signature import default_signature, with_optional
-from drystone_base.loaders._files import is_text
 from drystone_base.loaders._kept_model import ModelFiles, Read
 from drystone_base.loaders._loaded import Signature
 from drystone_base.loaders._meta import (
@@ -26,7 +27,6 @@ from drystone_base.loaders._meta import (
     split_field,
 )
 from drystone_base.loaders._restore import Restored, restore, variable_names
-from drystone_base.loaders.checkpoint.shards import index_path
 
 __all__ = ["choose", "init_ops", "read_saved_model"]
 

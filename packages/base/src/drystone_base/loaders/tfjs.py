@@ -19,20 +19,20 @@ import numpy as np
 from google.protobuf import json_format
 
 from drystone_abi.protos import GraphDef, MetaGraphDef, NodeDef, TensorInfo, TensorProto
-from drystone_base.dtypes import STRING, from_number
-from drystone_base.errors import BadModelFile, DrystoneError, GraphError
+from drystone_base.core.dtypes import STRING, from_number
+from drystone_base.core.errors import BadModelFile, DrystoneError, GraphError
+from drystone_base.core.tensor import string_array, to_proto
+from drystone_base.files.access import Access
+from drystone_base.files.local import map_file
 from drystone_base.graph import Graph
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.loaders._default_signature import default_signature
-from drystone_base.loaders._files import map_file
 from drystone_base.loaders._foreign import refuse_foreign
 from drystone_base.loaders._loaded import InitStep, LoadedModel, Signature
 from drystone_base.loaders._meta import leaves_folder, signatures
 from drystone_base.loaders._source import GraphSource
 from drystone_base.loaders._tfjs_functions import drop_uncalled, join_functions
 from drystone_base.loaders._tfjs_ops import join_initializer, settle_ops
-from drystone_base.policy import Access
-from drystone_base.tensor import string_array, to_proto
 
 __all__ = ["load_tfjs"]
 

@@ -8,12 +8,12 @@ from dataclasses import field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from drystone_base._entry_points import EntryPoint, points
-from drystone_base.arguments import checked, explained, explaining
-from drystone_base.errors import PluginError, near_matches
-from drystone_base.late_dataclasses import dataclass
-from drystone_base.printable import warn
-from drystone_base.upcalls import BUILTIN_MODULES
+from drystone_base.core.arguments import checked, explained, explaining
+from drystone_base.core.entry_points import EntryPoint, points
+from drystone_base.core.errors import PluginError, near_matches
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.printable import warn
+from drystone_base.core.upcalls import BUILTIN_MODULES
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -60,7 +60,7 @@ class Module:
     raises to refuse. ``offers(library)`` names what came of it, for reports. ``commands`` are
     subcommands of ``drystone``, by name: where their click command is, as
     ``"package.module:attribute"``. ``variables`` is where its environment variables are stated,
-    likewise: a tuple of ``drystone_base.environment.Variable``.
+    likewise: a tuple of ``drystone_base.core.environment.Variable``.
 
     ``stages`` are functions that a session calls at a named point of preparing a run.
     ``{"optimize": f}`` with ``f(graph, fetches, feeds, config) -> Graph``. Where regions of the

@@ -6,10 +6,10 @@ import os
 from importlib import import_module
 from typing import Final
 
-from drystone_base.environment import PREFIX, VARIABLES, Variable
-from drystone_base.errors import near_matches
+from drystone_base.core.environment import PREFIX, VARIABLES, Variable
+from drystone_base.core.errors import near_matches
+from drystone_base.core.printable import plain, warn
 from drystone_base.modules._registry import modules
-from drystone_base.printable import plain, warn
 
 __all__ = ["SettingWarning", "check_environment", "known_variables"]
 

@@ -10,12 +10,12 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from drystone_base._entry_points import declared
-from drystone_base.arguments import checked
-from drystone_base.upcalls import FIND_REFUSED_OFFER, LOAD_PLUGINS
+from drystone_base.core.arguments import checked
+from drystone_base.core.entry_points import declared
+from drystone_base.core.upcalls import FIND_REFUSED_OFFER, LOAD_PLUGINS
 
 if TYPE_CHECKING:
-    from drystone_base.errors import PluginError
+    from drystone_base.core.errors import PluginError
 
 __all__ = [
     "Kind",
@@ -77,7 +77,7 @@ def refused_offer(kind: Kind, name: str) -> PluginError | None:
 
 def installed() -> bool:
     """Whether some folder of ``sys.path`` has plugins, or a package that declares one."""
-    from drystone_base.environment import TF_PLUGINS
+    from drystone_base.core.environment import TF_PLUGINS
 
     folders = ["drystone-plugins"]
     if TF_PLUGINS.value():

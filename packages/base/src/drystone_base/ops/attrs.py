@@ -11,11 +11,11 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 
 from drystone_abi.protos import AttrValue, NameAttrList, TensorProto, TensorShapeProto
-from drystone_base.dtypes import DType, from_number
-from drystone_base.errors import GraphError
-from drystone_base.late_dataclasses import dataclass
-from drystone_base.ops._mapped import Place, let_go, place_of
-from drystone_base.tensor import as_strings, from_proto, read_only, to_proto
+from drystone_base.core.dtypes import DType, from_number
+from drystone_base.core.errors import GraphError
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.tensor import as_strings, from_proto, read_only, to_proto
+from drystone_base.files.mapped import Place, let_go, place_of
 
 __all__ = [
     "FunctionRef",
@@ -131,7 +131,7 @@ class TensorAttr:
         """The tensor's type, without decoding the value."""
         if self._proto is not None:
             return from_number(self._proto.dtype)
-        from drystone_base.dtypes import from_numpy
+        from drystone_base.core.dtypes import from_numpy
 
         assert self._array is not None
         return from_numpy(self._array.dtype)

@@ -16,9 +16,9 @@ from typing import Any, Final
 
 from drystone_abi.protos import OpDef as OpDefProto
 from drystone_abi.protos import OpDeprecation, OpList
-from drystone_base.dtypes import DType, from_number
-from drystone_base.errors import GraphError, UnsupportedOp, near_matches
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.dtypes import DType, from_number
+from drystone_base.core.errors import GraphError, UnsupportedOp, near_matches
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.modules.wanted import refused_offer
 from drystone_base.ops.attrs import decode_attr, encode_attr
 from drystone_base.ops.own import OWN

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from drystone_base.wire import fields, read_varint
+from drystone_base.core.wire import fields, read_varint
 
 __all__ = ["ConvDims", "conv_dims", "parse_numbers"]
 

@@ -6,8 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import FLOAT32, DType
-from drystone_base.ops._mapped import Place
+from drystone_base.core.dtypes import FLOAT32, DType
+from drystone_base.files.mapped import Place
 from drystone_base.ops.attrs import TensorAttr
 
 __all__ = ["ScaledTensor", "stays_finite"]

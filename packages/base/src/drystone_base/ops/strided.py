@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NoReturn
 
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.late_dataclasses import dataclass
 
 __all__ = ["Entry", "entries", "extent", "interval"]
 

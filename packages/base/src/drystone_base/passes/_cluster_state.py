@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from drystone_abi.protos import FunctionDef
-from drystone_base import dtypes
-from drystone_base.dtypes import DType
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType
 from drystone_base.graph import Body, Node, Output, topological_order
 from drystone_base.graph.extract import Extract, add_function, output_dtype
 from drystone_base.ops.attrs import FunctionRef

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
-from drystone_base import dtypes
+from drystone_base.core import dtypes
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.graph.contraction import Contraction
 from drystone_base.graph.deadness import Deadness, Predicate, Side, side_of

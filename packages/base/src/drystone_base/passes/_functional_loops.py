@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 
 from drystone_abi.protos import FunctionDef
-from drystone_base import dtypes
-from drystone_base.dtypes import DType
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType
 from drystone_base.graph import Body, Graph, Node, Output
 from drystone_base.graph.deadness import ALIVE, Deadness
 from drystone_base.graph.extract import Extract, add_function, output_dtype

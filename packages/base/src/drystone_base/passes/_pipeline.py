@@ -6,7 +6,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.errors import BadRequest, near_matches
+from drystone_base.core.errors import BadRequest, near_matches
+from drystone_base.core.printable import plain
 from drystone_base.graph import Output, reachable
 from drystone_base.graph.rewiring import replace
 from drystone_base.graph.validate import output_dtypes
@@ -16,7 +17,6 @@ from drystone_base.placement.partitions import Partitions, whole
 from drystone_base.placement.placer import Placement, place
 from drystone_base.placement.splitter import partition
 from drystone_base.placement.support import everywhere
-from drystone_base.printable import plain
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph, Node

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from drystone_base.errors import PluginError
+from drystone_base.core.errors import PluginError
 from drystone_base.graph import Graph
 from drystone_base.host.passes import HostPass, passes, run
 from drystone_base.passes._registry import registry

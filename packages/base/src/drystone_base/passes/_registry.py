@@ -9,14 +9,14 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base._entry_points import declared, points
-from drystone_base.environment import DUMP_PASSES
-from drystone_base.errors import DrystoneError, GraphError, PluginError
+from drystone_base.core.entry_points import declared, points
+from drystone_base.core.environment import DUMP_PASSES
+from drystone_base.core.errors import DrystoneError, GraphError, PluginError
+from drystone_base.core.printable import warn
+from drystone_base.core.time_limits import OutOfTime, stage_ends, until
 from drystone_base.graph.validate import validate
 from drystone_base.passes._report import GroupingReport, PassRun
 from drystone_base.passes._types import ALWAYS, Grouping, Pass, PassOptions, PassWarning, Run
-from drystone_base.printable import warn
-from drystone_base.time_limits import OutOfTime, stage_ends, until
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph

@@ -6,7 +6,7 @@ from collections.abc import Collection, Container, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from drystone_base.dtypes import DType
+    from drystone_base.core.dtypes import DType
     from drystone_base.graph import Graph, Node, Output
     from drystone_base.passes._types import PassOptions
 

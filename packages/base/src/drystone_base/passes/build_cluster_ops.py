@@ -6,10 +6,8 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any, Final
 
-from drystone_base import dtypes
-from drystone_base._partitioning import check_backend
-from drystone_base.compilers import find_compiler
-from drystone_base.errors import BadRequest
+from drystone_base.core import dtypes
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import FunctionLibrary, Node, Output
 from drystone_base.graph.calls import BACKEND_ATTR
 from drystone_base.ops.attrs import FunctionRef
@@ -19,6 +17,8 @@ from drystone_base.passes._clusters import CALL
 from drystone_base.passes._registry import graph_pass
 from drystone_base.passes._rewriting import Beside, become_identity
 from drystone_base.passes._types import Grouping, PassOptions
+from drystone_base.passes.partitioning import check_backend
+from drystone_base.state.compilers import find_compiler
 
 __all__ = ["build_cluster_ops"]
 
@@ -84,7 +84,7 @@ def _check(compiler: str) -> None:
         f"there is no compiler {compiler!r} for clusters",
         check="the setting 'compiler' must name one that was registered",
         found=repr(compiler),
-        needed="a name that drystone_base.compilers.register_compiler was given",
+        needed="a name that drystone_base.state.compilers.register_compiler was given",
         remedy='SessionConfig(passes={"BuildClusterOpsPass": {"compiler": NAME}})',
         code="bad-pass-setting",
     )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from drystone_base import dtypes
-from drystone_base.errors import BadRequest
+from drystone_base.core import dtypes
+from drystone_base.core.errors import BadRequest
 from drystone_base.graph import output_name
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.attrs import TensorAttr

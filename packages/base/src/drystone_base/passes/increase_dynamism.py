@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base import dtypes
+from drystone_base.core import dtypes
 from drystone_base.graph import Node
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.passes._clusters import CLUSTER

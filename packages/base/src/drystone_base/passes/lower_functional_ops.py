@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from drystone_base import dtypes
-from drystone_base.dtypes import DType
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.passes._registry import graph_pass

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, Final
 
-from drystone_base import dtypes
-from drystone_base.dtypes import DType
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType
 from drystone_base.graph import Graph, Node
 from drystone_base.graph.contraction import Contraction
 from drystone_base.graph.deadness import Deadness, Predicate

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.late_names import late_names
+from drystone_base.core.late_names import late_names
 
 if TYPE_CHECKING:
     from drystone_base.placement.device import Device, parse_device

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from functools import cache, lru_cache
 from typing import Final, NoReturn
 
-from drystone_base.errors import GraphError
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.errors import GraphError
+from drystone_base.core.late_dataclasses import dataclass
 
 __all__ = ["Device", "parse_device"]
 

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final, NoReturn
 
-from drystone_base import dtypes
-from drystone_base.errors import GraphError
+from drystone_base.core import dtypes
+from drystone_base.core.errors import GraphError
 from drystone_base.graph import Graph, Node
 from drystone_base.graph.deadness import Deadness, Either, Predicate, Round
 from drystone_base.graph.topology import MERGE_OPS, NEXT_ITERATION_OPS

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from drystone_base import dtypes
-from drystone_base.errors import DrystoneError
+from drystone_base.core import dtypes
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, Node
 from drystone_base.graph.calls import called
 from drystone_base.graph.validate import output_dtypes

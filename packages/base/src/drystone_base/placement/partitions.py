@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import field
 
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Graph
-from drystone_base.late_dataclasses import dataclass
 
 __all__ = ["Partitions", "Transfer", "whole"]
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drystone_base.cancellation import LOOKS
-from drystone_base.errors import DrystoneError
-from drystone_base.placement.rendezvous import KEY, Rendezvous
-from drystone_base.state import Step
+from drystone_base.core.errors import DrystoneError
+from drystone_base.state.cancellation import LOOKS
+from drystone_base.state.rendezvous import KEY, Rendezvous
+from drystone_base.state.variables import Step
 
 __all__ = ["Part", "run_parts"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, NoReturn
 
-from drystone_base.errors import GraphError
+from drystone_base.core.errors import GraphError
 from drystone_base.graph import Graph, Node, topological_order
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.placement.device import Device, parse_device

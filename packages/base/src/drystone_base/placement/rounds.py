@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from drystone_base import dtypes
+from drystone_base.core import dtypes
 from drystone_base.graph import Graph, Node, Output, topological_order
 from drystone_base.graph.deadness import Deadness, Predicate, Round, Side
 from drystone_base.graph.topology import DEAD_WITH, waits_for

@@ -10,31 +10,31 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from drystone_base.arguments import checked
-from drystone_base.late_names import late_names
+from drystone_base.core.arguments import checked
+from drystone_base.core.late_names import late_names
 from drystone_base.modules.wanted import ensure_loaded, refused_offer
 
 if TYPE_CHECKING:
-    from drystone_base.errors import PluginError as PluginError
+    from drystone_base.core.errors import PluginError as PluginError
+    from drystone_base.core.plugin_settings import Isolation, Policy
+    from drystone_base.core.plugin_settings import Settings as Settings
+    from drystone_base.core.plugin_settings import configure as configure
     from drystone_base.plugins._manager import PluginWarning as PluginWarning
     from drystone_base.plugins._record import Plugin as Plugin
     from drystone_base.plugins._record import State as State
     from drystone_base.plugins._record import StepResult as StepResult
     from drystone_base.plugins._report import Report as Report
-    from drystone_base.plugins._settings import Isolation, Policy
-    from drystone_base.plugins._settings import Settings as Settings
-    from drystone_base.plugins._settings import configure as configure
 
 # Modules are imported when a name is first asked for: a process without plugins pays nothing.
 _HOME = {
     "Plugin": "._record",
-    "PluginError": "..errors",
+    "PluginError": "..core.errors",
     "PluginWarning": "._manager",
     "Report": "._report",
-    "Settings": "._settings",
+    "Settings": "..core.plugin_settings",
     "State": "._record",
     "StepResult": "._record",
-    "configure": "._settings",
+    "configure": "..core.plugin_settings",
 }
 
 __all__ = [
@@ -81,17 +81,17 @@ def load_library(
 @checked
 def check(path: str | os.PathLike[str], *, policy: Policy | None = None) -> Plugin:
     """Run every check on a file, with a fresh trial in a child process; nothing is loaded here."""
+    from drystone_base.core.plugin_settings import override
     from drystone_base.plugins._manager import check_file
-    from drystone_base.plugins._settings import override
 
     return check_file(os.fspath(path), override(policy=policy))
 
 
 def report() -> Report:
     """What is known so far. Nothing is loaded by asking; ``ensure_loaded()`` does that."""
+    from drystone_base.core.plugin_settings import current
     from drystone_base.plugins._manager import manager
     from drystone_base.plugins._report import Report
-    from drystone_base.plugins._settings import current
 
     found = manager.found
     settings = manager.settings or current()

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host._lib import declare
 
 __all__ = ["by_owner", "demangled", "owner"]

@@ -14,12 +14,12 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import Any, Final
 
-from drystone_base._entry_points import EntryPoint, points
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.entry_points import EntryPoint, points
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins._manifest import manifest_for
 from drystone_base.plugins._places import is_working_folder, plugin_folders
 from drystone_base.plugins._record import Plugin, library_stem, plugin_name, skipped
-from drystone_base.plugins._settings import Settings
 
 __all__ = ["GROUP", "Discovery", "Place", "discover", "from_path"]
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.plugins._elf_bytes import BadElf, Bytes
 from drystone_base.plugins._elf_symbols import MOST_SYMBOLS, GnuHash, Symbols, text_at
 

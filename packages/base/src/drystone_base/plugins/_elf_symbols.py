@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.plugins._elf_bytes import BadElf, Bytes
 
 __all__ = ["MOST_SYMBOLS", "GnuHash", "Symbols", "text_at"]

@@ -13,7 +13,7 @@ import os
 from collections.abc import Sequence
 from typing import Final
 
-from drystone_base.plugins._contents import sha256
+from drystone_base.files.contents import sha256
 
 __all__ = ["DISTRIBUTIONS", "installed_by", "is_ours"]
 

@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
-from drystone_base.late_dataclasses import dataclass
-from drystone_base.plugins._contents import identity
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.files.contents import identity
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
 
 __all__ = ["Closure", "closure_of", "is_system", "is_tensorflow_name"]

@@ -7,10 +7,12 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from drystone_base.errors import HostError, PluginError
+from drystone_base.core.errors import HostError, PluginError
+from drystone_base.core.owners import others_who_write
+from drystone_base.core.plugin_settings import Isolation, Policy, Settings, current, override
+from drystone_base.core.printable import warn
+from drystone_base.files.contents import fingerprint, identity
 from drystone_base.modules.wanted import loader_is_there
-from drystone_base.owners import others_who_write
-from drystone_base.plugins._contents import fingerprint, identity
 from drystone_base.plugins._discover import Discovery, discover, from_path
 from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._manifest import manifest_for, take_manifest
@@ -23,10 +25,8 @@ from drystone_base.plugins._open import (
 from drystone_base.plugins._platform import check_platform
 from drystone_base.plugins._probe import isolated, probe
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
-from drystone_base.plugins._settings import Isolation, Policy, Settings, current, override
 from drystone_base.plugins._signature import check_signature
 from drystone_base.plugins._words import once
-from drystone_base.printable import warn
 
 __all__ = ["Manager", "PluginWarning", "check_file", "manager"]
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import field
 from typing import Any, Final
 
-from drystone_base.errors import PluginError, near_matches
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.errors import PluginError, near_matches
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 
 __all__ = ["Manifest", "Named", "VersionRange", "manifest_for", "read_manifest", "take_manifest"]

@@ -13,9 +13,9 @@ import os
 import struct
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.errors import BadRequest
-from drystone_base.late_dataclasses import dataclass
-from drystone_base.plugins._contents import read_message
+from drystone_base.core.errors import BadRequest
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.files.contents import read_message
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 
-from drystone_base.errors import PluginError
+from drystone_base.core.errors import PluginError
 from drystone_base.modules.wanted import Kind
 from drystone_base.plugins._manager import manager
 from drystone_base.plugins._record import Plugin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from drystone_base.errors import DrystoneError, PluginError
+from drystone_base.core.errors import DrystoneError, PluginError
 from drystone_base.plugins._first_party import is_ours
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 from drystone_base.plugins._words import once
@@ -21,7 +21,7 @@ _KINDS = ("ops", "kernels", "optimizers", "passes", "schemes", "devices", "profi
 
 def open_plugin(plugin: Plugin) -> StepResult:
     """Open the file in the host; its constructors run."""
-    from drystone_base.errors import HostError
+    from drystone_base.core.errors import HostError
     from drystone_base.host.library import open_library
 
     try:

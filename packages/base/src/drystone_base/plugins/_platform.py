@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from drystone_abi import ABI_VERSION
 from drystone_abi.platform_strings import ABI_VERSION_RECORD, FORMAT_RECORD, parse_records
-from drystone_base.errors import PluginError
-from drystone_base.plugins._contents import platform_strings
-from drystone_base.plugins._processor import ALWAYS, features, needed_features
+from drystone_base.core.errors import PluginError
+from drystone_base.core.plugin_settings import Settings
+from drystone_base.core.processor import ALWAYS, features, needed_features
+from drystone_base.files.contents import platform_strings
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
-from drystone_base.plugins._settings import Settings
 
 __all__ = ["MACHINES", "ORDERS", "OURS", "SYSTEMS", "check_platform"]
 

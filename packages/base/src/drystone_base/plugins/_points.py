@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from typing import Any
 
-from drystone_base._entry_points import EntryPoint
-from drystone_base.errors import DrystoneError, PluginError
+from drystone_base.core.entry_points import EntryPoint
+from drystone_base.core.errors import DrystoneError, PluginError
+from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._open import not_isolated
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
-from drystone_base.plugins._settings import Settings
 
 __all__ = ["load_point"]
 

@@ -13,10 +13,10 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.errors import PluginError
-from drystone_base.plugins._contents import identity
+from drystone_base.core.errors import PluginError
+from drystone_base.core.plugin_settings import Settings, cache_folder
+from drystone_base.files.contents import identity
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
-from drystone_base.plugins._settings import Settings, cache_folder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Literal
 
-from drystone_base.arguments import explaining
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.arguments import explaining
+from drystone_base.core.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
-    from drystone_base.errors import PluginError
+    from drystone_base.core.errors import PluginError
     from drystone_base.host.library import HostLibrary
 
 __all__ = [
@@ -57,7 +57,7 @@ class StepResult:
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> StepResult:
         """What :meth:`as_json` told of a step in another process."""
-        from drystone_base.errors import PluginError
+        from drystone_base.core.errors import PluginError
 
         of = found.get("error")
         error = of and PluginError(**of)
@@ -143,7 +143,7 @@ class Plugin:
 
     def refuse(self, what: str, **parts: Any) -> PluginError:
         """An error about this plugin; ``what`` goes on after its name and path."""
-        from drystone_base.errors import PluginError
+        from drystone_base.core.errors import PluginError
 
         return PluginError(
             f"plugin {self.name} ({self.path}) {what}",

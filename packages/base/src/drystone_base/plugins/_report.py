@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from drystone_base.arguments import explaining
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.arguments import explaining
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.plugin_settings import Settings
+from drystone_base.core.printable import plain, plain_json
 from drystone_base.plugins._discover import Place
 from drystone_base.plugins._record import Plugin
-from drystone_base.plugins._settings import Settings
-from drystone_base.printable import plain, plain_json
 
 __all__ = ["Report"]
 

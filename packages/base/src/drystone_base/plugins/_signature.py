@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.errors import PluginError
+from drystone_base.core.errors import PluginError
+from drystone_base.core.plugin_settings import Settings, trust_store
 from drystone_base.plugins._first_party import installed_by
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
-from drystone_base.plugins._settings import Settings, trust_store
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -89,7 +89,7 @@ def _verified(
     trusted: TrustedKey,
     facts: dict[str, Any],
 ) -> StepResult:
-    from drystone_base.plugins._contents import read_message
+    from drystone_base.files.contents import read_message
     from drystone_base.plugins._trust import expired
 
     if trusted.revoked:

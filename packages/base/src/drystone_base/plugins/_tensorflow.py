@@ -13,7 +13,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Final
 
-from drystone_base.errors import PluginError
+from drystone_base.core.errors import PluginError
 
 __all__ = ["TensorFlowBlocked", "guard_imports"]
 

@@ -11,9 +11,9 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.plugin_settings import trust_store
 from drystone_base.plugins._minisign import PublicKey, parse_public_key, read_text
-from drystone_base.plugins._settings import trust_store
 
 __all__ = ["TrustedKey", "add_key", "expired", "find_key", "revoke_key", "trusted_keys"]
 

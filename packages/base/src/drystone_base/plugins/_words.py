@@ -26,7 +26,7 @@ def advice(name: str, path: str, package: str = "", *, author: str = "", user: s
 
     ``user`` is what helps who uses it; without, to disable it. ``author`` is what its author does.
     """
-    from drystone_base.plugins._settings import current
+    from drystone_base.core.plugin_settings import current
 
     if author and current().developer_mode:
         return author

@@ -12,14 +12,14 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from drystone_base.errors import PluginError
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.errors import PluginError
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins._demangle import by_owner
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
 from drystone_base.plugins._elf_calls import functions_among
 from drystone_base.plugins._linker import Closure, closure_of, is_system
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
-from drystone_base.plugins._settings import Settings
 from drystone_base.plugins._words import disabling
 
 __all__ = ["Audit", "audit_symbols", "read", "undefined_functions"]

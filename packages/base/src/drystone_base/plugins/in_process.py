@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.errors import HostError, PluginError
+from drystone_base.core.errors import HostError, PluginError
 
 if TYPE_CHECKING:
     from drystone_base.plugins.isolation import OptimizerPlugin

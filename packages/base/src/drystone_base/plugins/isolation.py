@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import GraphDef
-from drystone_base.errors import PluginError
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.errors import PluginError
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.plugin_settings import current
 from drystone_base.plugins._manager import manager
 from drystone_base.plugins._record import Plugin, plugin_name
-from drystone_base.plugins._settings import current
 from drystone_base.plugins.in_process import run_here
 from drystone_base.plugins.isolation_limits import Limits
 from drystone_base.plugins.isolation_offered import Offered

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.plugins.isolation_limits import Limits
 from drystone_base.plugins.isolation_pool import asked
 

@@ -14,18 +14,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from drystone_abi.protos import NodeDef, OpList
-from drystone_base.cancellation import check_time
-from drystone_base.errors import DrystoneError, KernelError, PluginError, ShapeError
+from drystone_base.core.errors import DrystoneError, KernelError, PluginError, ShapeError
 from drystone_base.plugins.isolation_limits import Limits
 from drystone_base.plugins.isolation_pool import asked
 from drystone_base.plugins.isolation_tensors import crosses, packed, unpacked
+from drystone_base.state.cancellation import check_time
 
 if TYPE_CHECKING:
+    from drystone_base.executor.selection import Candidate
     from drystone_base.graph import Node
+    from drystone_base.inference.shapes._registry import Shape, ShapeCall
     from drystone_base.kernels import Call
-    from drystone_base.kernels.selection import Candidate
     from drystone_base.ops.defs import OpDef
-    from drystone_base.ops.shapes._registry import Shape, ShapeCall
     from drystone_base.plugins.isolation_offered import Offered
     from drystone_base.plugins.isolation_process import Worker
 
@@ -84,7 +84,7 @@ def what_stays(op: str, attrs: Mapping[str, Any]) -> list[str]:
 
 
 def _add_shapes(op: str, path: str) -> None:
-    from drystone_base.ops.shapes._registry import SHAPES
+    from drystone_base.inference.shapes._registry import SHAPES
 
     if op not in SHAPES.index and op not in SHAPES.modules:
         SHAPES.register(op)(lambda call: _shapes(call, path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from drystone_base.late_dataclasses import dataclass
+from drystone_base.core.late_dataclasses import dataclass
 
 __all__ = ["Limits"]
 

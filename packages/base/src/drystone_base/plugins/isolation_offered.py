@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from drystone_base.errors import PluginError
-from drystone_base.late_tuples import NamedTuple
+from drystone_base.core.errors import PluginError
+from drystone_base.core.late_tuples import NamedTuple
 
 __all__ = ["MODULES", "Offered"]
 

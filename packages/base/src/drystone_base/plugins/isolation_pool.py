@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from drystone_base.errors import PluginError
+from drystone_base.core.errors import PluginError
 from drystone_base.plugins.isolation_limits import Limits
 
 if TYPE_CHECKING:

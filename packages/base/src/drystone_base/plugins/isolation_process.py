@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, Final, NoReturn, TypeVar
 
-from drystone_base.errors import PluginError
+from drystone_base.core.errors import PluginError
 from drystone_base.plugins._words import advice
 from drystone_base.plugins.isolation_channel import BadMessage, Channel, Closed, Deadline
 from drystone_base.plugins.isolation_limits import Limits
@@ -78,7 +78,7 @@ class Worker:
         os.set_blocking(from_parent, False)
         os.set_blocking(to_parent, False)
         self.channel = Channel(to_parent, from_parent)
-        command = [sys.executable, "-P", "-m", "drystone_base.plugins.isolation_worker"]
+        command = [sys.executable, "-P", "-m", "drystone_base.executor.isolation_worker"]
         try:
             self.process = subprocess.Popen(
                 [*command, str(to_child), str(from_child), str(self.memory)],

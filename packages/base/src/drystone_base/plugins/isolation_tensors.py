@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import STRING, DType, from_number
-from drystone_base.errors import GraphError
+from drystone_base.core.dtypes import STRING, DType, from_number
+from drystone_base.core.errors import GraphError
 from drystone_base.plugins.isolation_channel import BadMessage
 
 __all__ = ["crosses", "packed", "unpacked"]

@@ -13,7 +13,7 @@ KINDS: dict[str, str] = {
 
 
 def _case(x: Any, given: str) -> Case:
-    from drystone_base.dtypes import as_dtype
+    from drystone_base.core.dtypes import as_dtype
 
     return case("IsotonicRegression", x.astype(as_dtype(given).np), output_dtype=KINDS[given])
 

@@ -17,7 +17,7 @@ from drystone_abi.protos import (
     Int64List,
     SequenceExample,
 )
-from drystone_base.dtypes import FLOAT32, INT32, INT64, STRING
+from drystone_base.core.dtypes import FLOAT32, INT32, INT64, STRING
 from golden.cases.strings import NONE, texts
 
 

@@ -8,8 +8,8 @@ from oracle import Case, case
 from stateful import f32, i32, i64
 
 from drystone_abi.protos import BytesList, Example, Feature, Features, FloatList, Int64List
-from drystone_base.dtypes import FLOAT32, FLOAT64, INT32, INT64, STRING
-from drystone_base.kernels.parsing import serialize_tensor
+from drystone_base.core.dtypes import FLOAT32, FLOAT64, INT32, INT64, STRING
+from drystone_base.kernels.parsing.parsing import serialize_tensor
 from golden.cases.strings import NONE, texts
 
 

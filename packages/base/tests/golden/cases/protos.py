@@ -7,7 +7,7 @@ import numpy as np
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from oracle import Case, case
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from golden.cases.strings import texts
 
 KINDS = ("double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string",

@@ -9,7 +9,7 @@ import numpy as np
 from oracle import Case, case
 from stateful import i32, i64
 
-from drystone_base.tensor import string_array
+from drystone_base.core.tensor import string_array
 
 WORDS = ["", "a", "Hello World", " \t\n x y\x0b\x0c\r ", "ÀÉß ǅ İ", "日本語", "x" * 70, "\u00a0z"]
 BROKEN: list[Any] = [b"\xff\xfe", b"a\x80b", b"\xe0\x80bcd", b"\xf0\x9f\x98", b"\xed\xa0\x80"]

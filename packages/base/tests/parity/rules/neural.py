@@ -152,7 +152,7 @@ def _max_pooled(rank: int) -> Drawer:
     """The maxima themselves, from our forward kernel: equal elements decide the gradient."""
 
     def draw(d: Draft) -> Any:
-        from drystone_base.kernels._testing import run_op
+        from drystone_base.executor.testing import run_op
 
         op = "MaxPool" if rank == 2 else "MaxPool3D"
         attrs: dict[str, Any] = {k: [int(v) for v in d[k]] for k in ("ksize", "strides")}

@@ -86,7 +86,7 @@ def _splits(values: str) -> Drawer:
 
 
 def _defaults(d: Draft) -> Any:
-    from drystone_base.dtypes import as_dtype
+    from drystone_base.core.dtypes import as_dtype
 
     return [d.values(as_dtype(t), d.pick((1,), (0,)), False) for t in d["OUT_TYPE"]]
 
@@ -111,7 +111,7 @@ def _raw(d: Draft) -> Any:
 
 
 def _np_name(label: str) -> Any:
-    from drystone_base.dtypes import as_dtype
+    from drystone_base.core.dtypes import as_dtype
 
     return as_dtype(label).np
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from parity.draft import Draft, Drawer, Rule
 from parity.drawers import choice, fixed, shaped, some
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base import dtypes
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core import dtypes
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
 
 STEPS = 28
 ROOM = 1 << 29

@@ -13,9 +13,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import from_numpy
+from drystone_base.core.dtypes import from_numpy
 from drystone_optimizer.checking.runs import Array
-from drystone_optimizer.rules import Numeric
+from drystone_optimizer.core.rules import Numeric
 
 __all__ = ["difference", "first_difference"]
 

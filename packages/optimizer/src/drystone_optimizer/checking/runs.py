@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from drystone_base.api.model import Model
+from drystone_base.api.session import Session, SessionConfig
 from drystone_base.cli.kit import made_up
-from drystone_base.dtypes import DType
-from drystone_base.errors import BadRequest, DrystoneError
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import BadRequest, DrystoneError
+from drystone_base.files.access import Access
 from drystone_base.graph import Graph, placeholder_shape
 from drystone_base.graph.validate import output_dtypes
-from drystone_base.model import Model
-from drystone_base.policy import Access
-from drystone_base.session import Session, SessionConfig
 
 if TYPE_CHECKING:
     from drystone_base.loaders import LoadedModel

@@ -10,14 +10,14 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from drystone_base.errors import DrystoneError
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph
-from drystone_base.session import Session, SessionConfig
 from drystone_optimizer.checking.comparison import first_difference
 from drystone_optimizer.checking.runs import Feeds, draw, inputs_of
 from drystone_optimizer.checking.validation import refuse
-from drystone_optimizer.purity import Effects
-from drystone_optimizer.rules import Numeric
+from drystone_optimizer.core.purity import Effects
+from drystone_optimizer.core.rules import Numeric
 
 __all__ = ["SECONDS", "try_both"]
 

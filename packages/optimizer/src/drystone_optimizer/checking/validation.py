@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from drystone_base.errors import BadRequest, DrystoneError, GraphError
+from drystone_base.core.errors import BadRequest, DrystoneError, GraphError
 from drystone_base.graph import Graph
 from drystone_optimizer.checking.comparison import first_difference
 from drystone_optimizer.checking.runs import Feeds, Runner
-from drystone_optimizer.config import NUMERIC
-from drystone_optimizer.rules import Numeric
+from drystone_optimizer.core.config import NUMERIC
+from drystone_optimizer.core.rules import Numeric
 
 __all__ = ["Validator", "refuse"]
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Final
 
-from drystone_base.late_dataclasses import dataclass
-from drystone_optimizer.context import Context
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes import (
     arithmetic_optimization,
     common_subgraph_elimination,

@@ -17,8 +17,8 @@ import numpy as np
 from drystone_base.graph import Node, conditional_nodes, reachable
 from drystone_base.ops.defs import find
 from drystone_base.placement import Device, parse_device
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Numeric
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric
 
 __all__ = ["PREFIX", "run"]
 

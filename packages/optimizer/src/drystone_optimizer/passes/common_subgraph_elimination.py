@@ -12,14 +12,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import DType
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Node, Output
 from drystone_base.graph.rewiring import merge
 from drystone_base.graph.topology import NEXT_ITERATION_OPS
 from drystone_base.ops.attrs import FunctionRef, Placeholder, TensorAttr
-from drystone_optimizer.context import Context
-from drystone_optimizer.purity import gives_reference, is_pure_op
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.purity import gives_reference, is_pure_op
 
 __all__ = ["run"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Rule, apply_rules
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule, apply_rules
 
 __all__ = ["RULES", "run"]
 

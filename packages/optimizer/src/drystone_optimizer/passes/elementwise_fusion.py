@@ -12,16 +12,16 @@ from collections.abc import Collection, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.dtypes import DType, as_dtype
+from drystone_base.core.dtypes import DType, as_dtype
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Node, Output
-from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
-from drystone_optimizer.context import Context, same_shape
-from drystone_optimizer.kernels_there import of_plugins
-from drystone_optimizer.regions import is_inner
+from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.regions import is_inner
 
 if TYPE_CHECKING:
-    from drystone_base.ops.inference import Shapes
+    from drystone_base.inference.inference import Shapes
 
 __all__ = ["run"]
 

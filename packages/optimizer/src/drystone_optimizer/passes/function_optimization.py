@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import (
     Body,
     Function,
@@ -22,12 +23,11 @@ from drystone_base.graph import (
 from drystone_base.graph.rewiring import redirect
 from drystone_base.graph.seams import mismatch
 from drystone_base.graph.validate import output_dtypes
-from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
-from drystone_optimizer import colocation
-from drystone_optimizer.context import Context
-from drystone_optimizer.purity import CONTROL_FLOW, SWITCHES
+from drystone_optimizer.core import colocation
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.purity import CONTROL_FLOW, SWITCHES
 
 __all__ = ["run"]
 

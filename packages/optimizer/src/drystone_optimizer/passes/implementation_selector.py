@@ -17,9 +17,9 @@ import numpy as np
 from drystone_base.graph import Function, FunctionLibrary, Node
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
-from drystone_optimizer.context import Context
-from drystone_optimizer.devices import device_type
-from drystone_optimizer.kernels_there import runs_here
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.devices import device_type
+from drystone_optimizer.core.kernels_there import runs_here
 
 __all__ = ["run"]
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from drystone_base.graph import Node, Output, reachable
 from drystone_base.graph.rewiring import splice_out
-from drystone_optimizer.bypassing import PASSING, passes_on, take_out
-from drystone_optimizer.context import Context
-from drystone_optimizer.purity import gives_reference
-from drystone_optimizer.rules import Rule, apply_rules
+from drystone_optimizer.core.bypassing import PASSING, passes_on, take_out
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.purity import gives_reference
+from drystone_optimizer.core.rules import Rule, apply_rules
 
 __all__ = ["RULES", "drop_unneeded", "run"]
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Node, Output, topological_order
-from drystone_optimizer.colocation import PREFIX
-from drystone_optimizer.context import Context
-from drystone_optimizer.devices import device_type, host_of
-from drystone_optimizer.kernels_there import runs_here
-from drystone_optimizer.purity import is_pure
+from drystone_optimizer.core.colocation import PREFIX
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.devices import device_type, host_of
+from drystone_optimizer.core.kernels_there import runs_here
+from drystone_optimizer.core.purity import is_pure
 
 __all__ = ["run"]
 

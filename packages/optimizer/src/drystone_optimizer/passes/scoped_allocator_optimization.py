@@ -14,7 +14,7 @@ from typing import Final
 
 from drystone_base.graph import Node, conditional_nodes, topological_order
 from drystone_base.graph.topology import waits_for
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 
 __all__ = ["run"]
 

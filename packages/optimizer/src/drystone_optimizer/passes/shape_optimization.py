@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import as_fast
-from drystone_optimizer.rules import Rule, apply_rules
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.rules import Rule, apply_rules
 
 __all__ = ["RULES", "run"]
 

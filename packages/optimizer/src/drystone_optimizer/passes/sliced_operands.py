@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 
 if TYPE_CHECKING:
-    from drystone_base.ops.inference import Shapes
+    from drystone_base.inference.inference import Shapes
 
 __all__ = ["slice_operands"]
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as fs
 from drystone_conformance.live import grown
 from drystone_conformance.plugin import needs

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from drystone_base import Graph, Session, SessionConfig
-from drystone_base.dtypes import from_numpy
-from drystone_base.kernels.selection import Candidate, explain, registered
+from drystone_base.core.dtypes import from_numpy
+from drystone_base.executor.selection import Candidate, explain, registered
 from drystone_base.ops.defs import find
 from drystone_conformance.live import grown
 from drystone_conformance.plugin import needs

@@ -7,7 +7,7 @@ import os
 
 from drystone_abi import ABI_VERSION
 from drystone_abi.platform_strings import parse_records, read_platform_strings
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.modules import entry_symbols
 from drystone_base.plugins import load_library
 from drystone_base.plugins.audit import read

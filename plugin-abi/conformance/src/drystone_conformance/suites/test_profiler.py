@@ -6,7 +6,7 @@ import contextlib
 
 import pytest
 
-from drystone_base.errors import HostError
+from drystone_base.core.errors import HostError
 from drystone_base.host import profiler
 
 pytestmark = pytest.mark.module("profiler")

@@ -7,7 +7,7 @@ from typing import Final
 
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FUSES
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 
 __all__ = ["inner", "is_elementwise", "joins_a_layer", "unseen"]
 

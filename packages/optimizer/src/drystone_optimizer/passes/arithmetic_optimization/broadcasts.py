@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import unseen
-from drystone_optimizer.rules import Rule
 
 __all__ = ["RULE"]
 

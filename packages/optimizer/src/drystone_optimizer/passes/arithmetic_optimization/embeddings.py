@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner
-from drystone_optimizer.rules import Rule
 
 __all__ = ["RULE"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Numeric, Rule
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULES"]
 

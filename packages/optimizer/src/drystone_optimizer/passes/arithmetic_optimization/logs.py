@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context, same_shape
-from drystone_optimizer.kernels_there import as_fast
+from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULES"]
 

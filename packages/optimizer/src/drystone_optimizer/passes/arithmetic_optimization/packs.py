@@ -10,11 +10,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import unseen
-from drystone_optimizer.rules import Rule
 
 __all__ = ["RULE"]
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context, same_shape
-from drystone_optimizer.kernels_there import as_fast
-from drystone_optimizer.rules import Numeric, Rule
+from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

@@ -10,9 +10,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import as_fast
-from drystone_optimizer.rules import Numeric, Rule
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Final
 
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
-from drystone_base.late_tuples import NamedTuple
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

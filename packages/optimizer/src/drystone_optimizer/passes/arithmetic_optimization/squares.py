@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import as_fast
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULES"]
 

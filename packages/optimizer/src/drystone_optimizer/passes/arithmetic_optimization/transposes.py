@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULES"]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner, is_elementwise
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULES"]
 

@@ -12,21 +12,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from drystone_base.dtypes import DType, as_dtype
+from drystone_base.core.dtypes import DType, as_dtype
 from drystone_base.graph import Node
 from drystone_base.ops.defs import OpDef, find
-from drystone_optimizer.config import Toggle
-from drystone_optimizer.context import Context
-from drystone_optimizer.devices import DEFAULT_TYPE
-from drystone_optimizer.kernels_there import as_fast_of
-from drystone_optimizer.merge import logger
+from drystone_optimizer.core.config import Toggle
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.devices import DEFAULT_TYPE
+from drystone_optimizer.core.kernels_there import as_fast_of
+from drystone_optimizer.core.merge import logger
+from drystone_optimizer.core.rules import Numeric
 from drystone_optimizer.passes.auto_mixed_precision.casts import convert, emulated
 from drystone_optimizer.passes.auto_mixed_precision.lists import chosen_lists, is_asked, level
 from drystone_optimizer.passes.auto_mixed_precision.log import Log
 from drystone_optimizer.passes.auto_mixed_precision.painting import paint
 from drystone_optimizer.passes.auto_mixed_precision.type_graph import TypeGraph
 from drystone_optimizer.passes.layer_fusion import convolutions
-from drystone_optimizer.rules import Numeric
 
 __all__ = ["run_bfloat16", "run_float16", "run_float16_on_cpu", "run_mkl"]
 

@@ -6,11 +6,11 @@ from collections.abc import Collection
 
 import numpy as np
 
-from drystone_base.dtypes import DType, as_dtype
+from drystone_base.core.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric
 from drystone_optimizer.passes.auto_mixed_precision.type_graph import TypeGraph, Vertex
-from drystone_optimizer.rules import Numeric
 
 __all__ = ["convert", "emulated"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from drystone_base.graph.pbtxt import to_text
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes.auto_mixed_precision.lists import KINDS, PREFIX
 from drystone_optimizer.passes.auto_mixed_precision.type_graph import Vertex
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from drystone_base.dtypes import DType
-from drystone_base.errors import DrystoneError
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Node, Output
 from drystone_base.ops.defs import ArgDef, find
 

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Numeric, Rule
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

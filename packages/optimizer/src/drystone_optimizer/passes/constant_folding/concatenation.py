@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
-from drystone_base.late_tuples import NamedTuple
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULES"]
 

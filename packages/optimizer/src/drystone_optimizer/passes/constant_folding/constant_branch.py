@@ -7,8 +7,8 @@ from typing import Final
 from drystone_base.graph import Node
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.truth import truth
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULE"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context, same_shape
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULE"]
 

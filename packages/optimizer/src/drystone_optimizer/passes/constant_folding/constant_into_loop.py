@@ -11,9 +11,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
-from drystone_optimizer.purity import is_pure
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.purity import is_pure
+from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULE"]
 

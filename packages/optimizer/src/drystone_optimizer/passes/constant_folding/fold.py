@@ -14,14 +14,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import DType, from_numpy
-from drystone_base.executor.evaluate import evaluate
+from drystone_base.core.dtypes import DType, from_numpy
 from drystone_base.graph import Node
 from drystone_base.graph.rewiring import redirect
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import of_plugins
-from drystone_optimizer.purity import is_pure_op
-from drystone_optimizer.rules import Numeric, Rule
+from drystone_base.kernels.evaluate import evaluate
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.purity import is_pure_op
+from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE", "fold_all"]
 

@@ -10,11 +10,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node
 from drystone_base.graph.topology import NEXT_ITERATION_OPS
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Rule
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULE"]
 

@@ -10,11 +10,11 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
-from drystone_base.late_tuples import NamedTuple
-from drystone_optimizer.allowed import allows
-from drystone_optimizer.context import Context, same_shape
-from drystone_optimizer.rules import Numeric, Rule
+from drystone_optimizer.core.allowed import allows
+from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

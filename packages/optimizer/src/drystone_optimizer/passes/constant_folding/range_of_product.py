@@ -6,11 +6,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.errors import DrystoneError
-from drystone_base.executor.evaluate import evaluate
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Rule
+from drystone_base.kernels.evaluate import evaluate
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULE"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node
-from drystone_base.late_tuples import NamedTuple
-from drystone_optimizer.context import Context
-from drystone_optimizer.rules import Numeric, Rule
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULES"]
 

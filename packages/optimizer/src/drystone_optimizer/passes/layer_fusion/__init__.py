@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.ops.own import FUSED_CONVOLUTION
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import of_plugins
-from drystone_optimizer.late_rules import LateRules
-from drystone_optimizer.rules import apply_rules
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.rules import apply_rules
+from drystone_optimizer.passes._late_rules import LateRules
 
 __all__ = ["CONVOLUTIONS", "RULES", "run"]
 

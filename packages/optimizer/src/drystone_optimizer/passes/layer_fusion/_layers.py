@@ -9,7 +9,7 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FUSED_CONVOLUTION
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 
 __all__ = ["CONVOLUTIONS", "become_own", "channels_are_last", "inner_layer", "scalar"]
 

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import LAYER_NORM
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import of_plugins
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import of_plugins
 from drystone_optimizer.passes.arithmetic_optimization import reshapes
 
 __all__ = ["Normalization", "become_normalization", "can_become", "is_parameter_of"]

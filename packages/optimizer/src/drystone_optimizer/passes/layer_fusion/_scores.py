@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import field
 from typing import Final
 
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Node, Output
-from drystone_base.late_dataclasses import dataclass
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 
 __all__ = ["STEPS", "Scores", "scores_of"]
 

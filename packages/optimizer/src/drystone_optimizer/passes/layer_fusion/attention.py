@@ -10,15 +10,15 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from drystone_base.dtypes import DType, as_dtype
+from drystone_base.core.dtypes import DType, as_dtype
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
-from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.own import ATTENTION
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import of_plugins
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.regions import is_inner
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._scores import STEPS, Scores, scores_of
-from drystone_optimizer.regions import is_inner
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

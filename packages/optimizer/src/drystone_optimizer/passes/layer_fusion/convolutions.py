@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from drystone_base.dtypes import DType
+from drystone_base.core.dtypes import DType
 from drystone_base.ops.own import FUSED_CONVOLUTION
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import as_fast_of, of_plugins
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import as_fast_of, of_plugins
 from drystone_optimizer.passes.layer_fusion._layers import become_own
 
 __all__ = ["to_own"]

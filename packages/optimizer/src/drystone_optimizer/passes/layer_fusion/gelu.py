@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import GELUS
-from drystone_optimizer.context import Context, same_shape
-from drystone_optimizer.kernels_there import of_plugins
+from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.regions import is_inner
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._terms import (
     ARITHMETIC,
     Expansion,
@@ -23,8 +25,6 @@ from drystone_optimizer.passes.layer_fusion._terms import (
     equal_terms,
 )
 from drystone_optimizer.passes.remapping._layers import fusable, fuse, grow
-from drystone_optimizer.regions import is_inner
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

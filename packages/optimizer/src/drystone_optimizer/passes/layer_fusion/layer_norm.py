@@ -12,7 +12,9 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context, same_shape
+from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.regions import is_inner
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._norms import (
     Normalization,
     become_normalization,
@@ -20,8 +22,6 @@ from drystone_optimizer.passes.layer_fusion._norms import (
     is_parameter_of,
 )
 from drystone_optimizer.passes.layer_fusion._terms import Expansion, below
-from drystone_optimizer.regions import is_inner
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULES"]
 

@@ -11,7 +11,9 @@ from math import prod
 from typing import Final
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.regions import is_inner
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._norms import (
     Normalization,
     become_normalization,
@@ -19,8 +21,6 @@ from drystone_optimizer.passes.layer_fusion._norms import (
     is_parameter_of,
 )
 from drystone_optimizer.passes.layer_fusion._terms import Expansion, below
-from drystone_optimizer.regions import is_inner
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

@@ -9,10 +9,10 @@ from typing import Final
 
 from drystone_base.graph import Node
 from drystone_base.ops.own import FUSED_CONVOLUTION
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._layers import become_own
 from drystone_optimizer.passes.remapping.padding import Zeros, zeros_around
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

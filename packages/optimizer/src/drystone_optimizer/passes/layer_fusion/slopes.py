@@ -10,14 +10,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._layers import (
     become_own,
     channels_are_last,
     inner_layer,
     scalar,
 )
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._layers import become_own, inner_layer
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

@@ -10,9 +10,9 @@ this and ``direction``.
 from __future__ import annotations
 
 from drystone_base.graph import Node, topological_order
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric
 from drystone_optimizer.passes.layout_optimizer.direction import Direction, directions
-from drystone_optimizer.rules import Numeric
 
 __all__ = ["run"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes.layout_optimizer.direction import Direction
 
 __all__ = ["Conversion", "Plan"]

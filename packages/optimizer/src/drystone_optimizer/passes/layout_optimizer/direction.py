@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Final
 
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Node
-from drystone_base.late_dataclasses import dataclass
-from drystone_optimizer.context import Context
-from drystone_optimizer.devices import DEFAULT_TYPE
-from drystone_optimizer.kernels_there import of_plugins
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.devices import DEFAULT_TYPE
+from drystone_optimizer.core.kernels_there import of_plugins
 
 __all__ = ["Direction", "directions"]
 

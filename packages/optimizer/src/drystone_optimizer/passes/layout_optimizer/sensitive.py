@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from drystone_base.dtypes import DType
+from drystone_base.core.dtypes import DType
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes.layout_optimizer.conversion import Plan
 from drystone_optimizer.passes.layout_optimizer.direction import Direction
 

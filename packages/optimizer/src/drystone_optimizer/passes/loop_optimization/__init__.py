@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Final
 
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 
 __all__ = ["run"]
 

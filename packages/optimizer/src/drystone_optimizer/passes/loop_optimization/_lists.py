@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from drystone_base.errors import DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Body, Function, Graph, Node, Output, body_to_function
 from drystone_base.ops.attrs import FunctionRef
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 
 __all__ = ["FLOATS", "add_body", "is_free", "lists", "only_reader", "outside", "use_list"]
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Body, Function, Graph, Node, Output
-from drystone_base.late_dataclasses import dataclass
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.loop_optimization._lists import (
     FLOATS,
     add_body,
@@ -21,7 +22,6 @@ from drystone_optimizer.passes.loop_optimization._lists import (
     outside,
     use_list,
 )
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

@@ -9,10 +9,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from drystone_base.dtypes import as_dtype
+from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.graph.topology import NEXT_ITERATION_OPS
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 
 __all__ = ["run"]
 

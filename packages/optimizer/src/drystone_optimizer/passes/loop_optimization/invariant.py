@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
-from drystone_optimizer.purity import is_pure
-from drystone_optimizer.rules import Rule, apply_rules
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.purity import is_pure
+from drystone_optimizer.core.rules import Rule, apply_rules
 
 __all__ = ["RULE", "run"]
 

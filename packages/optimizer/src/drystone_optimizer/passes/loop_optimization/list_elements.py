@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import apply_rules
 from drystone_optimizer.passes.loop_optimization import biases, products
-from drystone_optimizer.rules import apply_rules
 
 __all__ = ["run"]
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from drystone_base.errors import DrystoneError
-from drystone_base.executor.evaluate import evaluate
+from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Node, Output
 from drystone_base.graph.topology import NEXT_ITERATION_OPS
+from drystone_base.kernels.evaluate import evaluate
 from drystone_base.ops.truth import truth
-from drystone_optimizer.context import Context
-from drystone_optimizer.purity import is_pure
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.purity import is_pure
 
 __all__ = ["run"]
 

@@ -13,12 +13,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.dtypes import DType, as_dtype
+from drystone_base.core.dtypes import DType, as_dtype
+from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Body, Function, Graph, Node, Output
 from drystone_base.graph.rewiring import replace
-from drystone_base.late_dataclasses import dataclass
 from drystone_base.ops.attrs import TensorAttr
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.loop_optimization._lists import (
     FLOATS,
     add_body,
@@ -28,7 +29,6 @@ from drystone_optimizer.passes.loop_optimization._lists import (
     outside,
     use_list,
 )
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 
 __all__ = ["run"]
 

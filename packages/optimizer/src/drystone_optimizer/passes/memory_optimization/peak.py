@@ -8,7 +8,7 @@ from math import prod
 from typing import Final
 
 from drystone_base.graph import Node, Output, topological_order
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 
 __all__ = ["FULL", "Peak", "peaks", "short_devices", "size_of"]
 

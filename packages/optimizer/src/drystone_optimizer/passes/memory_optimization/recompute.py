@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from drystone_base.graph import Node, conditional_nodes, topological_order
-from drystone_optimizer.context import Context
-from drystone_optimizer.purity import is_pure
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.purity import is_pure
 
 __all__ = ["CHEAP", "HINT", "PREFIX", "run"]
 

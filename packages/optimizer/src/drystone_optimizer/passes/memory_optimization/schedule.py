@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from drystone_base.graph import Node, conditional_nodes, topological_order
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric
 from drystone_optimizer.passes.memory_optimization.peak import Peak, size_of
-from drystone_optimizer.rules import Numeric
 
 __all__ = ["run"]
 

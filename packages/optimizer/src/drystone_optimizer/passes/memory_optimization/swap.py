@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from drystone_base.graph import Node, Output, conditional_nodes, topological_order
-from drystone_optimizer.context import Context
-from drystone_optimizer.devices import DEFAULT_TYPE, host_of
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.devices import DEFAULT_TYPE, host_of
 from drystone_optimizer.passes.memory_optimization import SWAP_HINT
 from drystone_optimizer.passes.memory_optimization.peak import FULL, Peak
 

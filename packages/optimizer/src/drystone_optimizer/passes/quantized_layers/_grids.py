@@ -7,10 +7,10 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from drystone_base.dtypes import DType, as_dtype
+from drystone_base.core.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FROM_GRID
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes.quantized_layers._pairs import grid_of_range, pair
 
 __all__ = [

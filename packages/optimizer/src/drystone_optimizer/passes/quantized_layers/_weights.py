@@ -6,9 +6,9 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from drystone_base.executor.evaluate import evaluate
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
+from drystone_base.kernels.evaluate import evaluate
+from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes.quantized_layers._grids import constants, quantized, settings
 
 __all__ = ["Weights", "weights_of"]

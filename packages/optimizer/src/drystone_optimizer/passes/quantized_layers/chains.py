@@ -6,9 +6,9 @@ from typing import Final
 
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FROM_GRID, QUANTIZED_LAYER, TO_GRID
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.quantized_layers._grids import FLOAT32, Grid, before, quantized
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["READERS", "TAKEN_OVER", "on_grid"]
 

@@ -8,12 +8,12 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FUSED_CONVOLUTION, QUANTIZED_LAYER
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._layers import CONVOLUTIONS
 from drystone_optimizer.passes.quantized_layers._grids import FLOAT32, Grid, grid_of
 from drystone_optimizer.passes.quantized_layers._weights import Weights, weights_of
 from drystone_optimizer.passes.quantized_layers.chains import on_grid
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

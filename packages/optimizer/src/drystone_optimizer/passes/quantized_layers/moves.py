@@ -6,10 +6,10 @@ from typing import Final
 
 from drystone_base.graph import Node
 from drystone_base.ops.own import FROM_GRID, TO_GRID
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import as_fast_of
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import as_fast_of
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.quantized_layers._grids import MOVERS
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

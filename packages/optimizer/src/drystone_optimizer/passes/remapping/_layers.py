@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from drystone_base.dtypes import DType
+from drystone_base.core.dtypes import DType
 from drystone_base.graph import Node, Output
 from drystone_base.ops.defs import find
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import as_fast
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import as_fast
 
 __all__ = ["FUSED", "LAYERS", "fusable", "fuse", "grow", "inner_layer", "layout_of"]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes.remapping._layers import layout_of
 
 __all__ = ["CONVOLUTIONS", "become_windows", "image_axes", "integers", "paddings_of"]

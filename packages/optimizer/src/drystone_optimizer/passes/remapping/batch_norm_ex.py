@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
-from drystone_base.late_tuples import NamedTuple
 from drystone_base.ops.defs import find
-from drystone_optimizer.context import Context, same_shape
-from drystone_optimizer.kernels_there import as_fast
+from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.remapping import batch_norm
-from drystone_optimizer.rules import Rule
 
 __all__ = ["RULE"]
 

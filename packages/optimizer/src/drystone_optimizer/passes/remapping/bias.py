@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
-from drystone_base.late_tuples import NamedTuple
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.remapping._layers import (
     LAYERS,
     fusable,
@@ -19,7 +20,6 @@ from drystone_optimizer.passes.remapping._layers import (
     inner_layer,
     layout_of,
 )
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

@@ -6,10 +6,10 @@ from typing import Any, Final
 
 from drystone_base.graph import Node
 from drystone_base.ops.defs import find
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import as_fast
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.remapping._layers import inner_layer
-from drystone_optimizer.rules import Rule
 
 __all__ = ["RULE"]
 

@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.context import Context
-from drystone_optimizer.kernels_there import as_fast
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.remapping._layers import FUSED
-from drystone_optimizer.rules import Rule
 
 __all__ = ["RULE"]
 

@@ -6,9 +6,10 @@ from typing import Final
 
 import numpy as np
 
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node
-from drystone_base.late_tuples import NamedTuple
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.remapping._windows import (
     CONVOLUTIONS,
     become_windows,
@@ -16,7 +17,6 @@ from drystone_optimizer.passes.remapping._windows import (
     integers,
     paddings_of,
 )
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE", "Zeros", "zeros_around"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
-from drystone_base.late_tuples import NamedTuple
-from drystone_optimizer.context import Context, same_shape
+from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.remapping._layers import FUSED, grow, inner_layer
-from drystone_optimizer.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
-from drystone_base.late_tuples import NamedTuple
-from drystone_optimizer.context import Context
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.remapping._layers import fusable, inner_layer, layout_of
-from drystone_optimizer.rules import Rule
 
 __all__ = ["RULE"]
 

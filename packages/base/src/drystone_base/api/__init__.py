@@ -1,0 +1,1 @@
+"""What a program uses: models, sessions, configs, saving."""

@@ -1,0 +1,212 @@
+"""How a session runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, Final, Literal
+
+from drystone_base.core.environment import EXECUTOR
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.settings import (
+    Kind,
+    Schema,
+    Setting,
+    choice,
+    counts,
+    flag,
+    instance,
+    number,
+    switches,
+    whole,
+)
+from drystone_base.files.access import Access
+
+__all__ = ["SETTINGS", "SessionConfig"]
+
+MOST_THREADS: Final = 1024
+_MOST_DEVICES: Final = 256
+_THREADS: Final = whole(0, MOST_THREADS, zero="one per core")
+
+
+def _optimizer(value: Any) -> Any:
+    """What modules that optimize are told; they look at configs of their own classes."""
+    if value is None or isinstance(value, str):
+        return choice("default", "off").take("default" if value is None else value)
+    if isinstance(value, bool | int | float | bytes | list | tuple | dict | set):
+        raise ValueError
+    return value
+
+
+def _subgraphs(value: Any) -> Any:
+    """What the partitioner is told; it looks at configs of its own class, and at names."""
+    if isinstance(value, bool | int | float | bytes | list | tuple | dict | set):
+        raise ValueError
+    return value
+
+
+def _devices(value: Any) -> dict[str, int]:
+    """Counts by type of device: of the CPU, of GPUs that graphs are made for, of those there."""
+    known = {"CPU": (1, _MOST_DEVICES), "GPU": (0, _MOST_DEVICES)}
+    if isinstance(value, Mapping) and not value.keys() <= known.keys():
+        known |= {kind: (0, _MOST_DEVICES) for kind in _types_of_plugins() if kind != "CPU"}
+    found: dict[str, int] = counts(known, "").take(value)
+    return found
+
+
+def _types_of_plugins() -> list[str]:
+    from drystone_base import host
+    from drystone_base.plugins import ensure_loaded
+
+    ensure_loaded()
+    if not host.available():
+        return []
+    from drystone_base.host.device import list_platforms
+
+    return [str(one["type"]) for one in list_platforms()]
+
+
+SETTINGS: Final = Schema(
+    "SessionConfig",
+    "bad-session-setting",
+    Setting(
+        "executor",
+        choice("native", "reference"),
+        "which executor runs plans: the host library's, or the small one in Python.",
+        variable=EXECUTOR.name,
+    ),
+    Setting(
+        "deadline",
+        number(0, 1e9, none="never", unit="seconds"),
+        "seconds after which a run is stopped, its preparation included.",
+    ),
+    Setting(
+        "seed",
+        whole(-(1 << 63), (1 << 64) - 1, none="arbitrary"),
+        "base of the streams of random ops that state no seed.",
+    ),
+    Setting(
+        "access",
+        instance(Access, "an Access", none="no files"),
+        "which files ops may read and write; a loaded model may read its own folder in any case.",
+        remedy='SessionConfig(access=Access().with_read("data/"))',
+    ),
+    Setting(
+        "optimizer",
+        Kind(
+            _optimizer,
+            "'default', 'off', or an OptimizerConfig",
+            ("default", "off"),
+        ),
+        "what the modules that optimize graphs are told.",
+        code="bad-optimizer-option",
+        remedy="SessionConfig(optimizer=OptimizerConfig(...))",
+    ),
+    Setting(
+        "subgraphs",
+        Kind(
+            _subgraphs,
+            "names of backends with commas between, 'off', a PartitionConfig, or None: what "
+            "`$DRYSTONE_SUBGRAPH_BACKEND` says",
+            ("off",),
+        ),
+        "which backends run regions of the graph; the first has the first choice.",
+        code="bad-subgraph-option",
+        remedy='SessionConfig(subgraphs="openvino,default")',
+    ),
+    Setting(
+        "passes",
+        switches("a dict of names of passes to True, False or a dict of settings"),
+        "by name of a registered pass, whether it runs, or the settings that it runs with "
+        "(`drystone passes` lists them).",
+        remedy='SessionConfig(passes={"MarkForCompilationPass": True})',
+    ),
+    Setting(
+        "device_count",
+        Kind(
+            _devices,
+            f"a dict such as {{'CPU': 2}}: of CPUs 1 to {_MOST_DEVICES}, of GPUs and of types that "
+            "an installed plugin brings 0 to as many",
+        ),
+        "how many virtual devices there are; each runs its part of the graph in a thread of its "
+        "own, on the CPU.",
+        remedy='SessionConfig(device_count={"CPU": 2})',
+    ),
+    Setting(
+        "allow_soft_placement",
+        flag(),
+        "a node whose device is not there runs on another one (False: it is an error).",
+    ),
+    Setting(
+        "log_device_placement", flag(), "print where each node goes, to standard error."
+    ),
+    Setting(
+        "intra_op_threads",
+        _THREADS,
+        "how many threads of the process's one pool one native kernel may use "
+        "(``$DRYSTONE_NUM_THREADS``: how many that has).",
+        code="bad-threads",
+        remedy="0 takes as many as there are cores",
+    ),
+    Setting(
+        "inter_op_threads",
+        _THREADS,
+        "how many native kernels may run at once, where measuring says that it pays, and tiles of "
+        "a batch.",
+        code="bad-threads",
+        remedy="0 takes as many as there are cores",
+    ),
+    Setting(
+        "deterministic",
+        flag(),
+        "run kernels one after another, so that the same feeds and state, with as many threads and "
+        "a ``seed``, give the same bits in every run; otherwise a kernel may run on one thread now "
+        "and on several later, which may round sums differently.",
+    ),
+    Setting(
+        "tile_bytes",
+        whole(0, 1 << 62, none="batches run as a whole", zero="a quarter of the last cache"),
+        "a graph that computes each example of a batch by itself runs on some examples at a time, "
+        "a tile, so that their values stay in the caches: about how many bytes these may take.",
+        code="bad-tile",
+        remedy="None runs batches as a whole",
+    ),
+    Setting(
+        "plans",
+        whole(1, 1 << 30),
+        "how many plans a session keeps, one for each set of fetches and each order of feeds; "
+        "beyond them the one that was not used for the longest time is let go. What kernels make "
+        "of weights is shared by all of them.",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SessionConfig:
+    """How a session runs; raises ``BadRequest`` for a setting that means nothing.
+
+    The codes are ``bad-session-setting``, ``bad-threads``, ``bad-tile``, ``bad-optimizer-option``
+    and ``bad-subgraph-option``, and ``bad-variable`` for ``$DRYSTONE_EXECUTOR``.
+    """
+
+    executor: Literal["native", "reference"] = field(default_factory=EXECUTOR.value)
+    deadline: float | None = None
+    seed: int | None = None
+    access: Access | None = None
+    optimizer: Any = "default"
+    subgraphs: Any = None
+    passes: Mapping[str, bool | Mapping[str, Any]] = field(default_factory=dict)
+    device_count: Mapping[str, int] = field(default_factory=dict)
+    allow_soft_placement: bool = True
+    log_device_placement: bool = False
+    intra_op_threads: int = 0
+    inter_op_threads: int = 0
+    deterministic: bool = False
+    tile_bytes: int | None = 0
+    plans: int = 64
+
+    def __post_init__(self) -> None:
+        SETTINGS.settle(self)
+
+
+SessionConfig.__doc__ = SETTINGS.document(SessionConfig.__doc__)

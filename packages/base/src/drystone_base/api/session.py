@@ -1,0 +1,493 @@
+"""Sessions: run any fetches of a graph, with state kept from run to run."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn, Self
+
+from drystone_base.api.config import SessionConfig
+from drystone_base.api.fetches import Fetches, check_feeds, flatten
+from drystone_base.api.prepared import Plans, Prepared, Split
+from drystone_base.core.arguments import blame, checked, explained
+from drystone_base.core.collector import no_cycle_collection
+from drystone_base.core.errors import BadRequest, DrystoneError
+from drystone_base.core.time_limits import OutOfTime, until
+from drystone_base.files.access import Access
+from drystone_base.loaders._source import GraphSource
+from drystone_base.modules.variables import check_environment
+from drystone_base.plugins import ensure_loaded
+from drystone_base.state.variables import VARIABLE_KIND, ResourceManager, Step
+
+if TYPE_CHECKING:
+    from drystone_base.api.cached_plans import KeptPlan, KeptPlans
+    from drystone_base.api.feeds import Feed
+    from drystone_base.executor.functions import FunctionCaller
+    from drystone_base.executor.native import NativeSession, Program
+    from drystone_base.executor.record import Record
+    from drystone_base.graph import Graph
+    from drystone_base.kernels import Array
+    from drystone_base.placement import Decision
+    from drystone_base.placement.parts import Part
+    from drystone_base.state.cancellation import Cancellation
+    from drystone_base.state.runtime import Runtime
+    from drystone_base.state.variables import Variable
+
+__all__ = ["Session", "SessionConfig"]
+
+
+class Session:
+    """Runs parts of one graph. Variables, tables and queues live as long as the session.
+
+    Safe to use from several threads. The graph must not be edited while a session uses it.
+    """
+
+    @checked
+    def __init__(self, graph: Graph | GraphSource, config: SessionConfig | None = None) -> None:
+        check_environment()
+        ensure_loaded()
+        self.source = graph if isinstance(graph, GraphSource) else GraphSource.of(graph)
+        self.config = config or SessionConfig()
+        self.access = self.config.access or Access.nothing()
+        self.resources = ResourceManager()
+        self._record: Record | None = None
+        self._caller: FunctionCaller | None = None
+        self._seeded: Graph | None = None
+        self._seeds: dict[str, Any] = {}
+        self._prepared = Plans(self.config.plans)
+        self._lock = threading.Lock()
+        self._native: NativeSession | None = None
+        self._generation = self.resources.generation
+        self._closed = False
+
+    def __repr__(self) -> str:
+        if self._closed:
+            return "<Session: closed>"
+        held = sum(1 for _ in self.resources.items(VARIABLE_KIND))
+        return f"<Session of {self.source!r}, {self.config.executor}, {held} variables>"
+
+    @property
+    def graph(self) -> Graph:
+        """The graph."""
+        return self.source.hand_out()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def variables(self) -> Mapping[str, Variable]:
+        """The variables that exist now, by name; their values are what runs read and assign.
+
+        Raises ``BadRequest`` (``model-closed``).
+        """
+        self.check_open()
+        return dict(self.resources.items(VARIABLE_KIND))
+
+    def beside(self, graph: Graph) -> Session:
+        """A session of another graph with the same state: variables, tables, what ops may reach."""
+        self.check_open()
+        other = Session(graph, self.config)
+        other.resources, other.access = self.resources, self.access
+        return other
+
+    def close(self) -> None:
+        """Let go of the graph, of variables, tables and plans. To close it again does nothing.
+
+        Runs of other threads that have begun end as they would; what is asked of the session
+        afterwards raises ``BadRequest`` (``model-closed``).
+        """
+        self._closed = True
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Hold nothing any more. Runs under way have what they use in hands of their own."""
+        self.source = GraphSource(_refuse_closed)
+        self.resources = ResourceManager()
+        self.resources.generation, self._generation = -2, -1  # no plan goes on with what it keeps
+        self._prepared = Plans(self.config.plans)
+        self._caller, self._seeded, self._seeds, self._native = None, None, {}, None
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has been closed."""
+        return self._closed
+
+    def check_open(self) -> None:
+        """Raise ``BadRequest`` (``model-closed``) for a session that is closed."""
+        if self._closed:
+            _refuse_closed()
+
+    def run(
+        self,
+        fetches: Fetches,
+        feeds: Mapping[str, Any] | None = None,
+        *,
+        cancellation: Cancellation | None = None,
+    ) -> Any:
+        """Values of ``fetches``, in the same structure.
+
+        Arrays that the session goes on holding (constants, variables) are read-only: copy them to
+        change them. A fetch is ``node:k`` (an array), ``node`` (its output 0, or None for a node
+        without outputs), or a list, tuple or dict of fetches. ``feeds`` maps tensor names to
+        anything that NumPy can turn into an array. ``cancellation`` lets another thread stop the
+        run; Ctrl-C stops it in the main thread. Raises ``BadRequest`` for feeds and fetches that
+        do not fit, ``UnsupportedOp`` for a reached op without a kernel, ``KernelError`` from a
+        kernel, with the codes ``deadline-exceeded`` and ``run-cancelled`` for a run that was
+        stopped.
+        """
+        try:
+            given = feeds or {}
+            if type(fetches) is str and cancellation is None:
+                quick = self._prepared.quick.get((fetches, *given))
+                if quick is not None and self._is_plain():
+                    found = quick(tuple(given.values()), True)
+                    if found is not NotImplemented:
+                        return found
+            names: list[str] = []
+            rebuild = flatten(fetches, names)
+            ends = self._ends()
+            plan = sorted(set(names))  # whatever their order, and how often, they have one plan
+            prepared = self._prepare(plan, list(given), ends)
+            if type(fetches) is str and prepared.quick is not None:
+                self._prepared.quick[fetches, *given] = prepared.quick
+                if self._closed:  # meanwhile
+                    self._let_go()
+            values = self._execute(prepared, tuple(given.values()), cancellation, ends)
+            return rebuild(iter(_in_order(names, plan, values)))
+        except DrystoneError:
+            raise
+        except Exception as error:
+            blame(Session.run, error, self, fetches, feeds, cancellation=cancellation)
+
+    @contextmanager
+    def record(self) -> Iterator[Record]:
+        """Record the runs of the block: which node took how long and how much memory.
+
+        One record at a time; runs of other threads go into it, too. ::
+
+            with session.record() as record:
+                session.run("y:0", {"x:0": x})
+            record.by_op()
+        """
+        from drystone_base.executor.record import Record
+
+        self._record = record = Record()
+        try:
+            yield record
+        finally:
+            self._record = None
+
+    @checked
+    def make_callable(
+        self,
+        fetches: Fetches,
+        feeds: Sequence[str] = (),
+        *,
+        cancellation: Cancellation | None = None,
+    ) -> Callable[..., Any]:
+        """A function of the values of ``feeds``, in order, that gives what ``run`` would."""
+        names: list[str] = []
+        rebuild = flatten(fetches, names)
+        plan = sorted(set(names))
+        prepared = self._prepare(plan, list(feeds), self._ends())
+        quick = prepared.quick if type(fetches) is str and cancellation is None else None
+
+        def call(*values: Any) -> Any:
+            if quick is not None and self._is_plain():
+                found = quick(values, True)
+                if found is not NotImplemented:
+                    return found
+            if len(values) != len(prepared.feeds):
+                raise BadRequest(
+                    "a prepared call was given the wrong number of values",
+                    check="a call must give one value per feed",
+                    found=len(values),
+                    needed=f"{len(prepared.feeds)}: {', '.join(f.name for f in prepared.feeds)}",
+                    remedy="give the values in the order of the feeds",
+                    code="wrong-argument-count",
+                )
+            found = self._execute(prepared, values, cancellation, self._ends())
+            return rebuild(iter(_in_order(names, plan, found)))
+
+        return call
+
+    @checked
+    def plan(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> bytes:
+        """A serialized PlanDef for programs without Python, of ``fetches`` from ``feeds``.
+
+        See ``drystone/session.h``. Raises as :meth:`run` does, and ``UnsupportedOp``
+        (``op-needs-python``) where a node has no kernel of a plugin.
+        """
+        from drystone_base.api.preparing import Preparing
+
+        with self._preparing(self._ends()):
+            return Preparing(self).standalone(fetches, feeds)
+
+    @checked
+    def placement(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> list[Decision]:
+        """Where each node that ``fetches`` need runs, and why; raises as :meth:`run` does."""
+        from drystone_base.api.preparing import Preparing
+
+        with self._preparing(self._ends()):
+            return Preparing(self).placement(fetches, feeds)
+
+    @checked
+    def describe(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> dict[str, Any]:
+        """What the native executor runs for ``fetches``: blocks of instructions and their kernels.
+
+        Values as ``DS_DescribePlan`` in ``drystone/session.h`` gives them.
+        """
+        prepared = self._prepare(list(fetches), list(feeds), self._ends())
+        if isinstance(prepared, Split) or prepared.native is None:
+            raise BadRequest(
+                "only the native executor has plans to describe, one for each device",
+                check="the session's executor must be the native one, with one device",
+                found=f"{self.config.executor}, device_count {dict(self.config.device_count)}",
+                needed='SessionConfig(executor="native")',
+                remedy="open a session with that config",
+                code="no-native-plan",
+            )
+        described: dict[str, Any] = json.loads(prepared.native.describe())
+        return described
+
+    # ---- preparing -----------------------------------------------------------------------------
+
+    def _ends(self) -> float | None:
+        """When a run that begins now must be done, its preparation included."""
+        limit = self.config.deadline
+        return None if limit is None else time.monotonic() + limit
+
+    @contextmanager
+    def _preparing(self, ends: float | None) -> Iterator[None]:
+        """What is prepared in the block must be done by then."""
+        try:
+            with no_cycle_collection(), until(ends):
+                yield
+        except OutOfTime:
+            from drystone_base.state.cancellation import deadline_exceeded
+
+            raise deadline_exceeded("the run was stopped while its plan was made") from None
+
+    def _prepare(
+        self, fetches: list[str], feeds: list[str], ends: float | None
+    ) -> Prepared | Split:
+        key = (tuple(fetches), tuple(feeds))
+        self.check_open()
+        with self._lock:
+            found = self._prepared.get(key)
+            if found is None:
+                with self._preparing(ends):
+                    found = self._lower(fetches, feeds)
+                self._prepared.add(key, found)
+        if self._closed:  # while this was prepared
+            self._let_go()
+            _refuse_closed()
+        return found
+
+    def _lower(self, fetches: list[str], feeds: list[str]) -> Prepared | Split:
+        """What runs a signature: from a file that has its plan, else made from the graph."""
+        check_feeds(feeds)
+        plans = self._plans()
+        found = None if plans is None else plans.find(fetches, feeds)
+        if plans is not None and found is not None:
+            try:
+                return self._from_kept(found)
+            except DrystoneError:  # the host does not take what the file says
+                plans.discard(fetches, feeds)
+        from drystone_base.api.preparing import Preparing
+
+        return Preparing(self).lowered(fetches, feeds, plans)
+
+    def _plans(self) -> KeptPlans | None:
+        """The plans that earlier processes may have kept of the file that the graph is from."""
+        if self.source.file is None:
+            return None
+        from drystone_base.api.cached_plans import KeptPlans
+
+        return KeptPlans.of(self.source.file, self.config)
+
+    def _from_kept(self, kept: KeptPlan) -> Prepared:
+        from drystone_base.api.feeds import Feed
+        from drystone_base.core.dtypes import from_number
+
+        feeds = [Feed(name, from_number(dtype), shape) for name, dtype, shape in kept.feeds]
+        return self.loaded(feeds, kept.has_value, kept.program, None, copies=kept.copies)
+
+    @explained
+    def loaded(
+        self,
+        feeds: list[Feed],
+        has_value: list[bool],
+        program: Program,
+        caller: FunctionCaller | None,
+        *,
+        copies: bool,
+    ) -> Prepared:
+        """A program in the native executor, ready to run."""
+        from drystone_base.executor.native import NativePlan, NativeSession
+
+        if self._native is None:
+            together = 1 if self.config.deterministic else self.config.inter_op_threads
+            self._native = NativeSession(
+                self.config.intra_op_threads, together, self.config.tile_bytes
+            )
+        native = NativePlan(self._native, program, copies)
+        quick = None
+        if all(has_value) and self.config.deadline is None:
+            runtime = self._runtime(caller) if native.has_kernels else None
+            quick = native.quick([feed.shape for feed in feeds], runtime)
+        return Prepared(feeds, has_value, copies, caller, native=native, quick=quick)
+
+    def caller(self) -> FunctionCaller:
+        """What runs functions of the graph."""
+        if self._caller is None:
+            from drystone_base.executor.functions import FunctionCaller
+
+            self._caller = FunctionCaller(self.source.graph().functions)
+        return self._caller
+
+    def with_seeds(self) -> Graph:
+        """The graph, in which the session's seed has given random nodes theirs."""
+        if self.config.seed is None:
+            return self.source.graph()
+        if self._seeded is None:
+            from drystone_base.api.seeding import with_seeds
+
+            self._seeded = with_seeds(self.source.graph(), self.config.seed)
+        return self._seeded
+
+    # ---- running -------------------------------------------------------------------------------
+
+    def _is_plain(self) -> bool:
+        """Whether nobody records runs, and plans may use what they keep."""
+        return self._record is None and self._generation == self.resources.generation
+
+    def _execute(
+        self,
+        prepared: Prepared | Split,
+        values: tuple[Any, ...],
+        cancellation: Cancellation | None,
+        ends: float | None,
+        step: Step | None = None,
+    ) -> list[Any]:
+        if isinstance(prepared, Split):
+            return self._execute_parts(prepared, values, cancellation, ends)
+        if prepared.quick is not None and cancellation is None and step is None:
+            found: list[Any] = prepared.quick(values, False) if self._is_plain() else NotImplemented
+            if found is not NotImplemented:
+                return found
+        if not prepared.may_mix():
+            return self._run(prepared, values, cancellation, ends, step)
+        from drystone_base.host.memory import aligned_arrays
+
+        with aligned_arrays():
+            return self._run(prepared, values, cancellation, ends, step)
+
+    def _execute_parts(
+        self,
+        split: Split,
+        values: Sequence[Any],
+        cancellation: Cancellation | None,
+        ends: float | None,
+    ) -> list[Any]:
+        from drystone_base.placement.parts import run_parts
+
+        def run(part: Part, given: Sequence[Any], step: Step) -> list[Any]:
+            return self._execute(part.plan, tuple(given), cancellation, ends, step)
+
+        return run_parts(split.parts, values, run)
+
+    def _runtime(
+        self,
+        caller: FunctionCaller | None,
+        step: Step | None = None,
+        deadline: float | None = None,
+        cancellation: Cancellation | None = None,
+        record: Record | None = None,
+    ) -> Runtime:
+        from drystone_base.state.runtime import Runtime
+
+        resources, producer = self.resources, 0 if caller is None else self.source.graph().producer
+        self.check_open()
+        return Runtime(
+            resources,
+            caller or _no_functions,
+            self._seeds,
+            step,
+            deadline=deadline,
+            record=record,
+            access=self.access,
+            producer=producer,
+            cancellation=cancellation,
+        )
+
+    def _run(
+        self,
+        prepared: Prepared,
+        values: Sequence[Any],
+        cancellation: Cancellation | None,
+        ends: float | None,
+        step: Step | None,
+    ) -> list[Any]:
+        from drystone_base.api.feeds import to_array
+
+        arrays = [
+            to_array(feed, value, prepared.copies_feeds and prepared.native is None)
+            for feed, value in zip(prepared.feeds, values, strict=True)
+        ]
+        runtime = self._runtime(prepared.caller, step, ends, cancellation, self._record)
+        if runtime.record is None:
+            fetched = iter(self._compute(prepared, arrays, runtime))
+        else:
+            with runtime.record.run():
+                fetched = iter(self._compute(prepared, arrays, runtime))
+        return [next(fetched) if has_value else None for has_value in prepared.has_value]
+
+    def _compute(self, prepared: Prepared, arrays: Sequence[Array], runtime: Runtime) -> list[Any]:
+        if prepared.native is None:
+            from drystone_base.executor import reference
+
+            assert prepared.plan is not None
+            if runtime.deadline is None and runtime.cancellation is None:
+                return reference.run(prepared.plan, arrays, runtime)
+            from drystone_base.state.aside import run_aside
+
+            plan = prepared.plan
+            return run_aside(lambda: reference.run(plan, arrays, runtime), runtime)
+        native, generation = self._native, runtime.resources.generation
+        if native is not None and self._generation != generation:
+            self._generation = generation
+            native.reset()
+        return prepared.native.run(arrays, runtime)
+
+
+def _refuse_closed() -> NoReturn:
+    """Refuse what is asked of a session that is closed."""
+    raise BadRequest(
+        "the model or session is closed",
+        check="a model can be used until it is closed",
+        found="close() was called, or its `with` block has ended",
+        needed="one that is open",
+        remedy="load the model again, or use it before it is closed",
+        code="model-closed",
+        status="FAILED_PRECONDITION",
+    )
+
+
+def _in_order(names: list[str], plan: list[str], values: list[Any]) -> list[Any]:
+    """The values of ``names``, of those of a plan."""
+    if names == plan:
+        return values
+    by_name = dict(zip(plan, values, strict=True))
+    return [by_name[name] for name in names]
+
+
+def _no_functions(_runtime: Runtime, function: Any, _args: Any) -> Any:
+    """What stands for functions in a plan from a file, of which no kernel is in Python."""
+    raise AssertionError(f"a plan from a file called {function!r}")

@@ -1,0 +1,1 @@
+"""What every floor above stands on: errors, dtypes, settings, text and bytes."""

@@ -1,0 +1,270 @@
+"""The exception tree: every user-visible failure is an object with fields and a stable code.
+
+An error has five parts: what failed, which check failed, what was found, what was needed and what
+to do about it. The text is rendered from the fields; inner errors are appended verbatim. Each code
+has a page under ``docs/errors/<code>.md``. ``status`` is the canonical status name that TensorFlow
+would report for the same failure (``INVALID_ARGUMENT``, ``NOT_FOUND``, ...).
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable
+from typing import Any, ClassVar, Final
+
+from drystone_base.core.masking import masked
+from drystone_base.core.printable import bounded, described, plain_lines
+
+__all__ = [
+    "BadModelFile",
+    "BadRequest",
+    "CheckpointError",
+    "DrystoneError",
+    "GraphError",
+    "HostError",
+    "KernelError",
+    "PluginError",
+    "ShapeError",
+    "UnsupportedOp",
+    "near_matches",
+    "remedy_for",
+]
+
+_COMPARED: Final = 5000
+_INDENT: Final = "    "
+_CALLS_SHOWN: Final = 10
+_LONGEST_WHAT: Final = 550
+_LONGEST_CAUSE: Final = 200
+_BOUNDS: Final = {"check": 250, "found": 1500, "needed": 350, "remedy": 650}
+"""Bytes of the parts of a plugin's error, so that all of it has less than 4096."""
+_CALL: Final = r"(?m)^  in function '(.*)', called by node '(.*)'$"
+
+_FEEDS: Final = "check the shapes of the feeds; `drystone inspect` shows what the graph expects"
+_REMEDIES: Final = {
+    "ALREADY_EXISTS": "choose another name, or delete what is there",
+    "DATA_LOSS": "look at the data: they may be cut off, or of another format",
+    "FAILED_PRECONDITION": "run first what it needs, as an initializer",
+    "NOT_FOUND": "check the name, and that it is there",
+    "OUT_OF_RANGE": "stop where the data end, or begin again",
+    "PERMISSION_DENIED": "check who may read and write there",
+    "RESOURCE_EXHAUSTED": "free memory or space, or feed less at once",
+    "UNIMPLEMENTED": "fetch a tensor that does not need it",
+}
+
+
+def remedy_for(status: str, otherwise: str = _FEEDS) -> str:
+    """What helps with most failures of a status; for those of no other: about a node's inputs."""
+    return _REMEDIES.get(status, otherwise)
+
+
+def _text(part: object) -> str:
+    """A part of an error as text, without secrets; of what cannot be told, its type."""
+    if isinstance(part, str):
+        return masked(part)
+    try:
+        return masked(str(part))
+    except Exception:
+        return described(part)
+
+
+class DrystoneError(Exception):
+    """Base of every error that drystone raises on purpose.
+
+    ``code`` is stable and kebab-case; ``status`` is a canonical status name. ``calls`` lists the
+    functions of the graph that the failing node was reached through, the innermost first, each with
+    the node that called it.
+    """
+
+    default_code: ClassVar[str] = "internal"
+    default_status: ClassVar[str] = "INTERNAL"
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        check: str = "",
+        found: object = "",
+        needed: object = "",
+        remedy: str = "",
+        code: str | None = None,
+        status: str | None = None,
+        inner: BaseException | None = None,
+    ) -> None:
+        self.what = _text(what)
+        self.check = _text(check)
+        self.found = _text(found)
+        self.needed = _text(needed)
+        self.remedy = _text(remedy)
+        self.code = code if isinstance(code, str) and code else self.default_code
+        self.status = status if isinstance(status, str) and status else self.default_status
+        self.inner = inner
+        self.calls: list[tuple[str, str]] = []
+        super().__init__(self.render())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """An error crosses to another process with all its parts."""
+        return _again, (type(self), self.args), self.__dict__
+
+    def add_calls(self, text: str) -> None:
+        """Take over the lines of a text that say through which functions a node was reached."""
+        self.calls += re.findall(_CALL, _text(text))
+        self.args = (self.render(),)
+
+    def passes(self, *, function: str = "", node: str = "") -> None:
+        """The error leaves a function, then the node that called it, on its way out."""
+        if not isinstance(function, str) or function:
+            self.calls.append((_text(function), ""))
+        elif self.calls and not self.calls[-1][1]:
+            self.calls[-1] = (self.calls[-1][0], _text(node))
+            self.args = (self.render(),)
+
+    def render(self) -> str:
+        """The full text: one line for what failed, then one line for each part that is known."""
+        lines = [f"{plain_lines(self.what, _INDENT)} [{self.code}]"]
+        parts = (
+            ("check", self.check),
+            ("found", self.found),
+            ("needed", self.needed),
+            ("remedy", self.remedy),
+        )
+        lines += [f"  {label}: {plain_lines(text, _INDENT)}" for label, text in parts if text]
+        calls = [f"  in function {name!r}, called by node {node!r}" for name, node in self.calls]
+        if len(calls) > _CALLS_SHOWN:
+            left_out = len(calls) - _CALLS_SHOWN
+            calls[_CALLS_SHOWN - 1 : -1] = [f"  ... and {left_out} functions more"]
+        lines += calls
+        if self.inner is not None and (inner := self._cause()):
+            lines.append(f"  caused by: {type(self.inner).__name__}: {inner}")
+        return "\n".join(lines)
+
+    def _cause(self) -> str:
+        """What the inner error says; "" where that is said already."""
+        return plain_lines(_text(self.inner), _INDENT)
+
+    def fields(self) -> dict[str, str]:
+        """The parts as a JSON-ready mapping (used by ``--json`` output)."""
+        names = ("code", "status", "what", "check", "found", "needed", "remedy")
+        return {name: getattr(self, name) for name in names}
+
+
+def _again(kind: type[DrystoneError], args: tuple[Any, ...]) -> DrystoneError:
+    made = kind.__new__(kind)
+    made.args = args
+    return made
+
+
+class BadModelFile(DrystoneError):
+    """A model file or directory cannot be read: truncated, malformed, missing or unsafe."""
+
+    default_code = "bad-model-file"
+    default_status = "DATA_LOSS"
+
+    def name_file(self, name: str) -> None:
+        """Say which file it was, where the text has only "the graph"."""
+        self.what = re.sub(r"^the graph\b", lambda _: _text(name), self.what)
+        self.args = (self.render(),)
+
+
+class CheckpointError(BadModelFile):
+    """A checkpoint is missing, truncated or fails its checksums."""
+
+    default_code = "bad-checkpoint"
+
+
+class GraphError(DrystoneError):
+    """A graph is not valid: duplicate names, missing inputs, cycles, bad attributes."""
+
+    default_code = "bad-graph"
+    default_status = "INVALID_ARGUMENT"
+
+
+class UnsupportedOp(DrystoneError):
+    """A fetch reaches an op that has no kernel or that nobody knows."""
+
+    default_code = "op-not-implemented"
+    default_status = "UNIMPLEMENTED"
+
+
+class ShapeError(DrystoneError):
+    """Shapes or dtypes of a node's fan-in contradict the op's definition."""
+
+    default_code = "bad-shape"
+    default_status = "INVALID_ARGUMENT"
+
+
+class BadRequest(DrystoneError):
+    """Feeds, fetches or arguments of a call do not fit the graph."""
+
+    default_code = "bad-request"
+    default_status = "INVALID_ARGUMENT"
+
+
+class KernelError(DrystoneError):
+    """A kernel refused its inputs; ``status`` is what TensorFlow would report."""
+
+    default_code = "kernel-failed"
+    default_status = "INVALID_ARGUMENT"
+
+
+class HostError(DrystoneError):
+    """A call into the host library failed; ``status`` is the code that it gave."""
+
+    default_code = "host-call-failed"
+
+
+class PluginError(DrystoneError):
+    """A plugin was refused, failed, or misbehaved.
+
+    ``plugin`` is its name, ``path`` its file and ``version`` its version, each "" when unknown.
+    What plugins and their files say has no bound and may hold anything: the text of such an error
+    has at most 4096 bytes, without what a terminal would act on.
+    """
+
+    default_code = "plugin-failed"
+    default_status = "FAILED_PRECONDITION"
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        plugin: str = "",
+        path: object = "",
+        version: str = "",
+        **parts: Any,
+    ) -> None:
+        self.plugin = _text(plugin)
+        self.path = _text(path)
+        self.version = _text(version)
+        for name, most in _BOUNDS.items():
+            parts[name] = bounded(_text(parts.get(name, "")), most)
+        super().__init__(bounded(_text(what), _LONGEST_WHAT), **parts)
+
+    def _cause(self) -> str:
+        said = bounded(_text(self.inner), _LONGEST_CAUSE)
+        return "" if said in self.found else said.replace("\n", f"\n{_INDENT}")
+
+    def fields(self) -> dict[str, str]:
+        """The parts as a JSON-ready mapping, with plugin, path and version."""
+        return super().fields() | {
+            "plugin": self.plugin,
+            "path": self.path,
+            "version": self.version,
+        }
+
+
+def near_matches(name: object, known: Iterable[str], limit: int = 3) -> list[str]:
+    """The names in ``known`` that are most like ``name``, best first.
+
+    Among many names only those of similar length that share a beginning or an end are compared.
+    """
+    if not isinstance(name, str):
+        return []
+    names = list(known)
+    if len(names) > _COMPARED:
+        near = (n for n in names if abs(len(n) - len(name)) <= 3)
+        alike = (n for n in near if n[:3] == name[:3] or n[-3:] == name[-3:])
+        names = list(itertools.islice(alike, _COMPARED))
+    import difflib  # only for what went wrong
+
+    return difflib.get_close_matches(name, names, n=limit, cutoff=0.6)

@@ -1,0 +1,469 @@
+"""Kernels of plugins, as the executor calls them: one object per node of a plan.
+
+A :class:`PluginKernel` takes and gives arrays as a reference kernel does. Inputs are lent, outputs
+taken over (:mod:`drystone_base.host.tensors`); variables go along by :mod:`.variables`. Several
+threads may run one kernel at the same time, as the interface for plugins says.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import threading
+import time
+from collections.abc import Container, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from drystone_base.core import dtypes
+from drystone_base.core.dtypes import DType
+from drystone_base.core.errors import HostError, KernelError, UnsupportedOp, remedy_for
+from drystone_base.executor.loans import Loans, variable_of
+from drystone_base.executor.selection import Candidate, Verdict, explain, select
+from drystone_base.host._lib import declare
+from drystone_base.host.buffer import BufferStruct, answer, filled
+from drystone_base.host.status import CODES, Status
+from drystone_base.host.tensors import (
+    adopt,
+    adopt_as,
+    describe,
+    forget,
+    lend,
+    released,
+    settle,
+    shape_of,
+)
+from drystone_base.ops.attrs import FunctionRef
+from drystone_base.state.variables import ResourceHandle, Variable, handle_array
+
+if TYPE_CHECKING:
+    from drystone_base.graph import Node, Output
+    from drystone_base.kernels import Call, Kernel
+    from drystone_base.ops.defs import OpDef
+
+__all__ = [
+    "PluginKernel",
+    "chosen_kernel",
+    "isolated_kernel",
+    "kernel_of",
+    "list_kernels",
+    "plugin_failure",
+]
+
+
+class KernelCall(ctypes.Structure):
+    """``DS_KernelCall``, up to the members that are used here."""
+
+    _fields_ = (
+        ("struct_size", ctypes.c_size_t),
+        ("step_id", ctypes.c_int64),
+        ("frame_id", ctypes.c_uint64),
+        ("iter_id", ctypes.c_int64),
+        ("deadline_ms", ctypes.c_int64),
+        ("graph_def_version", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("function_library", ctypes.POINTER(BufferStruct)),
+        ("config", ctypes.c_void_p),
+        ("container", ctypes.c_char_p),
+        ("stream", ctypes.c_void_p),
+        ("overwritable", ctypes.c_void_p),
+        ("input_variables", ctypes.c_void_p),
+        ("output_variables", ctypes.c_void_p),
+    )
+
+
+_CALL_SIZE: Final = ctypes.sizeof(KernelCall)
+_HEAD: Final = 5
+_DIMS: Final = 16
+_TOKENS: Final = 16
+_HOLDERS: Final = frozenset({"Const", "ReadVariableOp", "Variable", "VariableV2"})
+
+_list = declare("DS_ListKernels", None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
+_new = declare(
+    "DS_NewKernel", ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p,
+    ctypes.c_char_p, ctypes.c_void_p,
+)  # fmt: skip
+_delete = declare("DS_DeleteKernel", None, ctypes.c_void_p)
+_num_inputs = declare("DS_KernelNumInputs", ctypes.c_int, ctypes.c_void_p)
+_num_outputs = declare("DS_KernelNumOutputs", ctypes.c_int, ctypes.c_void_p)
+_input_type = declare("DS_KernelInputType", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_output_type = declare("DS_KernelOutputType", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
+_run = declare(
+    "DS_RunKernel", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int,
+    ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
+)  # fmt: skip
+_run_on_arrays = declare(
+    "DS_RunKernelOnArrays", ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p,
+)  # fmt: skip
+_end_step = declare("DS_EndStep", ctypes.c_int, ctypes.c_int64)
+_delete_tensor = declare("TF_DeleteTensor", None, ctypes.c_void_p)
+_new_status = declare("TF_NewStatus", ctypes.c_void_p, brief=True)
+_delete_status = declare("TF_DeleteStatus", None, ctypes.c_void_p, brief=True)
+_code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p, brief=True)
+_message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p, brief=True)
+
+
+def list_kernels(op: str | None = None) -> list[dict[str, Any]]:
+    """The registered kernels of an op (None: of all) as ``DS_ListKernels`` tells them."""
+    name = None if op is None else op.encode("utf-8", "surrogateescape")
+    found: list[dict[str, Any]] = json.loads(
+        answer("the kernels of plugins", lambda out, status: _list(name, out, status))
+    )
+    return found
+
+
+def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> Kernel | None:
+    """The kernel of a plugin that runs the node; None for the reference kernel.
+
+    ``fed``: outputs whose values the caller of the plan gives.
+    Raises ``UnsupportedOp`` (``op-not-implemented``) when no kernel fits, with the reason of each,
+    and ``KernelError`` (``plugin-kernel-failed``) when the plugin refuses the node.
+    """
+    chosen = chosen_kernel(node, own=False)
+    if chosen is None:
+        return None
+    if chosen.isolated:
+        return isolated_kernel(chosen, node, definition)
+    attrs = node.full_attrs()
+    steady = tuple(_is_steady(output, fed) for output in node.inputs)
+    return PluginKernel(chosen, node, definition, attrs, steady)
+
+
+def isolated_kernel(chosen: Candidate, node: Node, definition: OpDef) -> Kernel:
+    """A kernel that runs in the process of its plugin; raises ``KernelError``."""
+    from drystone_base.plugins.isolation_kernels import IsolatedKernel
+
+    return IsolatedKernel(chosen, node, definition, node.full_attrs())
+
+
+def chosen_kernel(node: Node, *, own: bool = True) -> Candidate | None:
+    """Which kernel of a plugin runs the node; None and errors as for :func:`kernel_of`.
+
+    Without ``own``, kernels of drystone's own plugins are left out.
+    """
+    attrs = node.full_attrs()
+    label = attrs.get("_kernel", "")
+    chosen = select(node.op, "CPU", attrs, label, own=own)
+    if chosen is None:
+        raise _none_fits(node, explain(node.op, "CPU", attrs, label))
+    return None if chosen.is_reference else chosen
+
+
+def _is_steady(output: Output, fed: Container[Output]) -> bool:
+    """Whether a value is a constant's or a variable's, which are replaced and never changed."""
+    seen: set[Output] = set()  # a cycle is an error, found later
+    while output[0].op == "Identity" and output not in fed and output not in seen:
+        seen.add(output)
+        output = output[0].inputs[0]
+    return output[0].op in _HOLDERS and output not in fed
+
+
+def _none_fits(node: Node, verdicts: list[Verdict]) -> UnsupportedOp:
+    reasons = [f"{v.candidate.name}: {v.reason.removeprefix('not used: ')}" for v in verdicts]
+    return UnsupportedOp(
+        f"node {node.name!r} cannot run: no kernel of op {node.op!r} fits it",
+        check="every op that a fetch reaches must have a kernel for the node's label and dtypes",
+        found="; ".join(reasons),
+        needed="one that fits",
+        remedy=f"`drystone plugins explain {node.op}` lists the kernels; change the node's dtypes",
+    )
+
+
+class PluginKernel:
+    """The kernel of one node; the plugin's object lives as long as this one."""
+
+    __slots__ = (
+        "_answer", "_functions", "_handle", "_in_array", "_out_array", "_plain", "_steady",
+        "_version", "candidate", "inputs", "node", "outputs",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        candidate: Candidate,
+        node: Node,
+        definition: OpDef,
+        attrs: Mapping[str, Any],
+        steady: tuple[bool, ...] = (),
+    ) -> None:
+        self.candidate = candidate
+        self.node = node.name
+        self._handle: int | None = None
+        self._handle = self._create(node, definition)
+        self.inputs = definition.input_types(attrs)
+        self.outputs = definition.output_types(attrs)
+        self._in_array = ctypes.c_void_p * len(self.inputs)
+        self._out_array = ctypes.c_void_p * len(self.outputs)
+        self._answer = ctypes.c_int64 * (1 + len(self.outputs) * (_HEAD + _DIMS) + _TOKENS)
+        self._plain = not any(_needs_care(d) for d in [*self.inputs, *self.outputs])
+        self._version = node.graph.producer
+        self._functions = _functions_of(node, attrs)
+        self._steady = steady or (False,) * len(self.inputs)
+
+    def __del__(self, delete: Any = _delete) -> None:
+        delete(self._handle)
+
+    def __repr__(self) -> str:
+        return f"<kernel {self.candidate.name} of {self.candidate.library} for {self.node!r}>"
+
+    def _create(self, node: Node, definition: OpDef) -> int:
+        described = node.to_proto().SerializeToString()
+        op_def = definition.to_proto().SerializeToString()
+        try:
+            with (
+                filled(described) as node_bytes,
+                filled(op_def) as op_bytes,
+                Status("a kernel cannot be made") as status,
+            ):
+                made: int = _new(self.candidate.id, node_bytes, op_bytes, None, status.pointer)
+        except HostError as error:
+            raise self._failure("cannot be made by", error.found, error.status) from error
+        return made
+
+    # ---- running -------------------------------------------------------------------------------
+
+    def __call__(self, call: Call, *values: Any) -> list[Any]:
+        """The outputs of the node; raises ``KernelError`` with the plugin's status and message."""
+        facts = self._facts(call)
+        return self._run(facts, values) if self._plain else self._run_with_care(facts, values)
+
+    def _facts(self, call: Call) -> KernelCall:
+        """What the kernel may know of the call; one struct serves all calls of a step."""
+        runtime = call.runtime
+        step = runtime.step.resources.get(_StepEnd)
+        if step is None:
+            step = runtime.step.resources[_StepEnd] = _StepEnd(runtime.step.id)
+        facts: KernelCall = step.facts
+        facts.graph_def_version = self._version
+        facts.function_library = self._functions
+        if runtime.deadline is not None:
+            facts.deadline_ms = max(1, int((runtime.deadline - time.monotonic()) * 1000))
+        return facts
+
+    def _run(self, facts: KernelCall, values: Sequence[Any]) -> list[Any]:
+        words = self._describe(values)
+        answer, status = self._answer(), _status()
+        code = _run_on_arrays(
+            self._handle, ctypes.byref(facts), (ctypes.c_int64 * len(words))(*words), len(values),
+            answer, len(answer), status,
+        )  # fmt: skip
+        count = 0 if code else len(self.outputs)
+        end = 1 + count * (_HEAD + _DIMS)
+        try:
+            if code:
+                raise self._reported(code, status)
+            return _adopt_all(answer, count)
+        finally:
+            released(answer[end : end + answer[0]])
+
+    def _describe(self, values: Sequence[Any]) -> list[int]:
+        words: list[int] = []
+        for k, value in enumerate(values):
+            try:
+                describe(value, self.inputs[k], words, steady=self._steady[k])
+            except HostError as error:
+                forget(words)
+                raise self._refused(k, error) from error
+        return words
+
+    def _run_with_care(self, facts: KernelCall, values: Sequence[Any]) -> list[Any]:
+        """The same for a node with references or resources among its inputs or outputs."""
+        found = [v for v in map(variable_of, values) if v is not None]
+        inputs, variables = self._in_array(), self._in_array()
+        outputs, returned = self._out_array(), self._out_array()
+        facts.input_variables = ctypes.addressof(variables)
+        facts.output_variables = ctypes.addressof(returned)
+        try:
+            with Loans(found) as loans:
+                for k, value in enumerate(values):
+                    self._cross(k, value, loans, inputs, variables)
+                self._compute(facts, inputs, outputs)
+                return self._take(outputs, returned, loans)
+        finally:
+            facts.input_variables = facts.output_variables = None
+            _delete_all(inputs)
+            settle()
+
+    def _compute(self, facts: KernelCall, inputs: Any, outputs: Any) -> None:
+        status = _status()
+        _run(self._handle, ctypes.byref(facts), inputs, len(inputs), outputs, len(outputs), status)
+        code = _code(status)
+        if code:
+            raise self._reported(code, status)
+
+    def _cross(self, k: int, value: Any, loans: Loans, inputs: Any, variables: Any) -> None:
+        """Give one input: a reference, a resource or a value."""
+        dtype = self.inputs[k]
+        variable = variable_of(value) if _needs_care(dtype) else None
+        try:
+            if variable is None:
+                inputs[k] = lend(value, dtype.base)
+            elif dtype.ref:
+                variables[k] = loans[variable].handle
+            else:
+                inputs[k] = loans[variable].resource()
+        except HostError as error:
+            raise self._refused(k, error) from error
+
+    def _take(self, outputs: Any, returned: Any, loans: Loans) -> list[Any]:
+        """The outputs as values of the executor; every handle is used up."""
+        variables = [None if handle is None else loans.find(handle) for handle in returned]
+        found: list[Any] = []
+        try:
+            for k, dtype in enumerate(self.outputs):
+                handle, outputs[k] = outputs[k], None
+                if dtype is dtypes.RESOURCE:
+                    found.append(self._resource(handle, loans))
+                elif dtype.ref:
+                    found.append(_by_reference(handle, variables[k], self.node, dtype))
+                else:
+                    found.append(adopt(handle))
+        finally:
+            _delete_all(outputs)
+        return found
+
+    def _resource(self, handle: int, loans: Loans) -> np.ndarray[Any, Any]:
+        variable = loans.of_resource(handle)
+        _delete_tensor(handle)
+        if variable is None:
+            raise self._failure(
+                "failed in", "a resource output that is none of the node's inputs", "UNIMPLEMENTED"
+            )
+        return handle_array(ResourceHandle("variable", variable.name, "", variable))
+
+    # ---- failures ------------------------------------------------------------------------------
+
+    def _reported(self, code: int, status: int) -> KernelError:
+        """What a run's status says, without the names that the error's first line has anyway."""
+        kernel = self.candidate
+        named = f"(op {kernel.op}, kernel {kernel.name!r} of {kernel.library}): "
+        text = _message(status).decode("utf-8", "replace").removeprefix("DS_RunKernel: ")
+        return self._failure("failed in", text.partition(named)[2] or text, CODES[code])
+
+    def _failure(self, verb: str, text: str, status: str) -> KernelError:
+        kernel = self.candidate
+        return plugin_failure(
+            self.node, kernel.op, kernel.name, kernel.library, text, status, verb=verb
+        )
+
+    def _refused(self, k: int, error: HostError) -> KernelError:
+        failure = self._failure("failed in", f"input {k}: {error.found}", error.status)
+        failure.needed, failure.inner = error.needed, error
+        failure.args = (failure.render(),)
+        return failure
+
+
+def plugin_failure(
+    node: str,
+    op: str,
+    kernel: str,
+    library: str,
+    text: str,
+    status: str,
+    *,
+    verb: str = "failed in",
+) -> KernelError:
+    """The error of a plugin's kernel: which, for which node, and what it says."""
+    left_out = "DRYSTONE_PLUGINS_DISABLE leaves a plugin out"
+    refused = status == "INVALID_ARGUMENT"
+    return KernelError(
+        f"node {node!r} ({op}) {verb} kernel {kernel!r} of {library}",
+        check="the kernel of a plugin must accept the node and its inputs",
+        found=text.removeprefix("DS_NewKernel: "),
+        needed="success",
+        remedy=f"{remedy_for(status) if refused else remedy_for(status, left_out)}; "
+        f"`drystone plugins explain {op}` says why this kernel runs",
+        code="plugin-kernel-failed",
+        status=status,
+    )
+
+
+def _needs_care(dtype: DType) -> bool:
+    return dtype.ref or dtype is dtypes.RESOURCE
+
+
+def _adopt_all(answer: Any, count: int) -> list[Any]:
+    """The arrays of all outputs in an answer; when one has none the others are freed."""
+    found: list[Any] = []
+    try:
+        for k in range(count):
+            at = 1 + k * (_HEAD + _DIMS)
+            handle, number, rank, address, _ = answer[at : at + _HEAD]
+            start = at + _HEAD
+            shape = tuple(answer[start : start + rank]) if rank <= _DIMS else shape_of(handle)
+            answer[at] = 0
+            found.append(adopt_as(handle, number, shape, address))
+    except HostError:
+        _delete_all(answer[1 : 1 + count * (_HEAD + _DIMS) : _HEAD + _DIMS])
+        raise
+    return found
+
+
+def _delete_all(handles: Any) -> None:
+    for handle in handles:
+        if handle:
+            _delete_tensor(handle)
+
+
+def _by_reference(
+    handle: int | None, variable: Variable | None, node: str, dtype: DType
+) -> Variable:
+    """The session's variable that an output refers to; a new one where the kernel made it."""
+    if variable is not None:
+        _delete_tensor(handle)
+        return variable
+    made = Variable(node, dtype.base, None)
+    if handle is not None:
+        made.write(adopt(handle))
+    return made
+
+
+class _StepEnd:
+    """Lies among the resources of a step, and tells the host when that ends with it."""
+
+    __slots__ = ("facts",)
+
+    def __init__(self, step: int) -> None:
+        self.facts = KernelCall(_CALL_SIZE, step)
+
+    def __del__(self, end: Any = _end_step) -> None:
+        end(self.facts.step_id)
+
+
+class _OwnStatus:
+    """A ``TF_Status`` of one thread, used for every run on it."""
+
+    __slots__ = ("pointer",)
+
+    def __init__(self) -> None:
+        self.pointer: int = _new_status()
+
+    def __del__(self, delete: Any = _delete_status) -> None:
+        delete(self.pointer)
+
+
+_LOCAL: Final = threading.local()
+
+
+def _status() -> int:
+    try:
+        pointer: int = _LOCAL.status.pointer
+    except AttributeError:
+        _LOCAL.status = _OwnStatus()
+        pointer = _LOCAL.status.pointer
+    return pointer
+
+
+# ---- what the host is told of a node -------------------------------------------------------------
+
+
+def _functions_of(node: Node, attrs: Mapping[str, Any]) -> Any:
+    """The graph's function library, for a node with a function among its attributes; else None."""
+    if not any(isinstance(value, FunctionRef) for value in attrs.values()):
+        return None
+    raw = node.graph.functions.to_proto().SerializeToString()
+    kept = ctypes.create_string_buffer(raw, len(raw))
+    made = BufferStruct(ctypes.addressof(kept), len(raw), None)
+    made.kept = kept
+    return ctypes.pointer(made)

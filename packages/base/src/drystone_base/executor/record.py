@@ -1,0 +1,236 @@
+"""Records of runs: what each node did, when, on which thread, and how much memory it took."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from drystone_base.core.arguments import explaining
+from drystone_base.core.errors import BadRequest
+from drystone_base.files.uris import as_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from drystone_base.graph import Graph
+    from drystone_base.kernels import Call
+
+__all__ = ["NodeRun", "Record", "kernel_name"]
+
+_REST = "(executor)"
+
+
+class NodeRun(NamedTuple):
+    """One run of one node.
+
+    ``function`` is the function whose body the node belongs to, empty for the graph; ``kernel``
+    says whose kernel ran. ``thread`` is the system's number of the thread; ``start`` and ``end``
+    are nanoseconds of ``time.monotonic_ns()``. ``bytes`` are those of its outputs, ``held`` those
+    of all values of the run right after it, None where the executor does not count them.
+    ``outputs`` has the bytes of each output and the number of its memory: outputs of one number
+    share memory; -1 where it is not known. ``rooms`` says where each output lies ("small block",
+    "span", "heap", "arena", "lent", or "" for no array) and how many bytes were taken there,
+    as ``drystone/session.h`` has it; empty for nodes of the reference executor.
+    ``place`` are the numbers of its block and instruction in ``Session.describe``, of a node that
+    the native executor ran.
+    """
+
+    node: str
+    op: str
+    function: str
+    kernel: str
+    thread: int
+    start: int
+    end: int
+    bytes: int
+    held: int | None
+    outputs: tuple[tuple[int, int], ...] = ()
+    place: tuple[int, int] = (-1, -1)
+    rooms: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """What it took, with all that ran inside it."""
+        return (self.end - self.start) / 1e9
+
+
+@explaining("write_chrome_trace", "write_events", "kernel", "add_native")
+class Record:
+    """What runs of a session did; :meth:`Session.record` makes one.
+
+    ``nodes`` are in the order in which they ended, so those inside a call come before it.
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[NodeRun] = []
+        self.runs: list[tuple[int, int]] = []
+
+    def __repr__(self) -> str:
+        return f"<Record of {len(self.runs)} runs: {len(self.nodes)} nodes, {self.seconds:.6f} s>"
+
+    @property
+    def seconds(self) -> float:
+        """What all runs took together."""
+        return sum(end - start for start, end in self.runs) / 1e9
+
+    @property
+    def peak(self) -> int | None:
+        """The most bytes that values of a run held at once; None where nobody counted."""
+        return max((n.held for n in self.nodes if n.held is not None), default=None)
+
+    def by_op(self) -> list[dict[str, Any]]:
+        """One row per op, most time first: calls, seconds, share of all runs, bytes of outputs.
+
+        Seconds leave out the nodes that ran inside (in the body of a loop, for one). Time that
+        no node accounts for is the row ``(executor)``.
+        """
+        rows: dict[str, dict[str, Any]] = {}
+        own, outermost = _own_times(self.nodes)
+        for node, spent in zip(self.nodes, own, strict=True):
+            row = rows.setdefault(node.op, {"op": node.op, "calls": 0, "seconds": 0.0, "bytes": 0})
+            row["calls"] += 1
+            row["seconds"] += spent / 1e9
+            row["bytes"] += node.bytes
+        rest = max(0.0, self.seconds - outermost / 1e9)
+        rows[_REST] = {"op": _REST, "calls": 0, "seconds": rest, "bytes": 0}
+        for row in rows.values():
+            row["share"] = row["seconds"] / self.seconds if self.runs else 0.0
+        return sorted(rows.values(), key=lambda row: -row["seconds"])
+
+    def chrome_trace(self) -> dict[str, Any]:
+        """The runs in the form that Perfetto and ``chrome://tracing`` show, as a JSON object."""
+        process = os.getpid()
+        base = min((start for start, _ in self.runs), default=0)
+        threads = {node.thread for node in self.nodes}
+        events = [_named("process_name", process, 0, "drystone")]
+        events += [_named("thread_name", process, t, f"thread {t}") for t in sorted(threads)]
+        for node in self.nodes:
+            where = {"ts": (node.start - base) / 1e3, "pid": process, "tid": node.thread}
+            facts = {
+                "node": node.node,
+                "function": node.function,
+                "kernel": node.kernel,
+                "bytes": node.bytes,
+            }
+            took = (node.end - node.start) / 1e3
+            events.append(
+                {"ph": "X", "name": node.op, "cat": "op", "dur": took, "args": facts} | where
+            )
+            if node.held is not None:
+                held = {"ph": "C", "name": "memory held", "args": {"bytes": node.held}}
+                events.append(held | where | {"ts": (node.end - base) / 1e3})
+        return {"displayTimeUnit": "ns", "traceEvents": events}
+
+    def write_chrome_trace(self, path: str | os.PathLike[str]) -> None:
+        """Save :meth:`chrome_trace`; open the file at https://ui.perfetto.dev."""
+        from drystone_base.files.writing import replace_file
+
+        replace_file(as_path(path), [json.dumps(self.chrome_trace()).encode()])
+
+    def write_events(self, folder: str | os.PathLike[str], graph: Graph) -> Path:
+        """Save an event file with the graph and what its nodes took; gives its path.
+
+        ``tensorboard --logdir FOLDER`` shows both under Graphs.
+        """
+        from drystone_base.executor.record_events import write_events
+
+        return write_events(as_path(folder), graph, self.nodes)
+
+    # ---- recording -----------------------------------------------------------------------------
+
+    @contextmanager
+    def run(self) -> Iterator[None]:
+        """Note how long a run takes."""
+        start = time.monotonic_ns()
+        try:
+            yield
+        finally:
+            self.runs.append((start, time.monotonic_ns()))
+
+    def kernel(self, call: Call, compute: Callable[[], Any]) -> Any:
+        """Run a kernel in Python and note it."""
+        start = time.monotonic_ns()
+        result = compute()
+        end = time.monotonic_ns()
+        outputs = result if isinstance(result, list | tuple) else [result]
+        sizes = tuple((getattr(np.asarray(o), "nbytes", 0), -1) for o in _arrays(outputs))
+        total = sum(size for size, _ in sizes)
+        thread = threading.get_native_id()
+        self.nodes.append(
+            NodeRun(call.node, call.op, "", "NumPy", thread, start, end, total, None, sizes)
+        )
+        return result
+
+    def add_native(self, trace: bytes, blocks: Sequence[dict[str, Any]]) -> None:
+        """Add what ``DS_RunOptions.trace`` says, for a plan that ``DS_DescribePlan`` describes.
+
+        Raises ``BadRequest`` (``bad-argument``) for what is no trace, or one of another plan.
+        """
+        try:
+            self.nodes += [_native_run(event, blocks) for event in json.loads(trace)["events"]]
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise BadRequest(
+                "this cannot be added to a record",
+                check="a trace must be one of the plan that is described beside it",
+                found=f"{len(trace)} bytes for {len(blocks)} blocks",
+                needed="what DS_RunOptions.trace and DS_DescribePlan say of one plan",
+                remedy="record runs with `with session.record() as record:`",
+                code="bad-argument",
+                inner=error,
+            ) from error
+
+
+def _native_run(event: Sequence[Any], blocks: Sequence[dict[str, Any]]) -> NodeRun:
+    block, k, thread, start, end, held, outputs, rooms = event
+    ran = blocks[block]["instructions"][k]
+    total = sum(size for size, _ in outputs)
+    return NodeRun(
+        ran["node"], ran["op"], blocks[block]["name"], kernel_name(ran), thread,
+        start, end, total, held, tuple(map(tuple, outputs)), (block, k),
+        tuple(map(tuple, rooms)),
+    )  # fmt: skip
+
+
+def kernel_name(instruction: dict[str, Any]) -> str:
+    """Whose kernel an instruction runs, for people; ``DS_DescribePlan`` describes it."""
+    if "library" in instruction:
+        return f"{instruction['kernel']} of {Path(instruction['library']).name}"
+    return "NumPy" if "callback" in instruction else "the executor's own"
+
+
+def _arrays(outputs: Iterable[Any]) -> Iterator[Any]:
+    return (o for o in outputs if isinstance(o, np.ndarray | np.generic))
+
+
+def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _own_times(nodes: Sequence[NodeRun]) -> tuple[list[int], int]:
+    """Nanoseconds of each node without those that ran inside it, and of the outermost ones."""
+    own = [node.end - node.start for node in nodes]
+    outermost = 0
+    order = sorted(
+        range(len(nodes)), key=lambda k: (nodes[k].thread, nodes[k].start, -nodes[k].end)
+    )
+    around: list[int] = []
+    for k in order:
+        node = nodes[k]
+        while around and (
+            nodes[around[-1]].thread != node.thread or nodes[around[-1]].end < node.end
+        ):
+            around.pop()
+        if around:
+            own[around[-1]] -= node.end - node.start
+        else:
+            outermost += node.end - node.start
+        around.append(k)
+    return own, outermost

@@ -1,0 +1,1 @@
+"""Files: paths with a scheme, what may be reached, writing whole files, mapped memory."""

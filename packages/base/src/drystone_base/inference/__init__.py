@@ -1,0 +1,1 @@
+"""Shapes, values and batches that are known before a run."""

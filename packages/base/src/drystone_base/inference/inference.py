@@ -1,0 +1,6 @@
+"""Shape, dtype and constant inference: the public face of the engine in ``ops.shapes``."""
+
+from drystone_base.inference.shapes._engine import Inference, Known, infer, relax
+from drystone_base.inference.shapes._incremental import Shapes
+
+__all__ = ["Inference", "Known", "Shapes", "infer", "relax"]

@@ -1,0 +1,1 @@
+"""Shape functions of neural network ops."""

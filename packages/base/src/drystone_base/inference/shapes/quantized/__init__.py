@@ -1,0 +1,1 @@
+"""Shape functions of quantization ops."""

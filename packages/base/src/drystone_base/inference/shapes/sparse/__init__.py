@@ -1,0 +1,1 @@
+"""Shape functions of sparse and ragged ops."""

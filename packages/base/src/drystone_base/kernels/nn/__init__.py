@@ -1,0 +1,1 @@
+"""Reference kernels of neural network ops."""

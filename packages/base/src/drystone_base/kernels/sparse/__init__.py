@@ -1,0 +1,1 @@
+"""Reference kernels of sparse and ragged ops."""

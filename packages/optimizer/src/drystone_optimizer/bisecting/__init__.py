@@ -1,0 +1,1 @@
+"""Which rewrite makes a difference, and the smallest graph that shows it."""

@@ -1,0 +1,1 @@
+"""What passes and pipelines stand on: configs, rules, what a rule sees, reports."""

@@ -1,0 +1,1 @@
+"""Passes and plugins, one after another."""

@@ -1,0 +1,267 @@
+"""One plugin's optimizer after another on a graph, each where it declared that it runs.
+
+The answer of a plugin is checked; the graph goes on without it where it does not hold.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from drystone_base.core.errors import DrystoneError
+from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.made_by import note
+from drystone_base.core.printable import warn
+from drystone_base.core.time_limits import OutOfTime
+from drystone_base.graph import Graph
+from drystone_optimizer.core.config import NUMERIC, OptimizerConfig
+from drystone_optimizer.core.contradictions import hold
+from drystone_optimizer.core.defaults import with_defaults
+from drystone_optimizer.core.failure import OptimizerWarning
+from drystone_optimizer.core.preserve import preserved_nodes
+from drystone_optimizer.core.report import TOO_LATE, Outcome, Report, Run
+from drystone_optimizer.core.rules import Numeric
+from drystone_optimizer.core.verify import verify
+from drystone_optimizer.core.watch import CHANGED_RESULT, Watch
+from drystone_optimizer.pipeline.functions import plugin_on_bodies
+from drystone_optimizer.plugins.ordering import END, START, of_phase
+
+if TYPE_CHECKING:
+    from drystone_optimizer.plugins.sources import Optimizer
+
+__all__ = ["PluginRuns"]
+
+
+@dataclass
+class PluginRuns:
+    """What the runs of one call share: who runs, the config, the report, who was warned about."""
+
+    chosen: Sequence[Optimizer]
+    config: OptimizerConfig
+    report: Report
+    main_types: frozenset[str]
+    """The device types of the graph as it was given, without those of functions."""
+    watch: Watch = field(default_factory=Watch)
+    warned: set[str] = field(default_factory=set)
+    body_types: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """The device types of functions, while built-in passes are at their bodies."""
+    named: Mapping[str, Optimizer] = field(default_factory=dict)
+    """The optimizers that the config names, which run at the end of each iteration."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Those of the custom optimizer that runs."""
+    iteration: int = 1
+    """Which of the built-in passes' iterations it is."""
+    deadline: float | None = None
+    """When the time for the passes is over, as ``time.monotonic`` tells it."""
+    ends: tuple[Sequence[str], Sequence[str]] = ((), ())
+    """What is fetched and fed of the graph as it was given."""
+    tried: float = 0.0
+    """Seconds that graphs of plugins took on made-up inputs."""
+
+    @property
+    def at_passes(self) -> bool:
+        """Whether one of them runs before or after a built-in pass."""
+        return any(one.phase not in (START, END) for one in self.chosen)
+
+    def around(
+        self, phase: str, graph: Graph, fetches: Sequence[str], feeds: Sequence[str]
+    ) -> Graph:
+        """The graph, and the bodies that it reaches, after the optimizers of a phase."""
+        chosen = of_phase(self.chosen, phase)
+        if not chosen:
+            return graph
+        data = graph.to_bytes()
+        for optimizer in chosen:
+            if self.watch.is_over:
+                break
+            if optimizer.device in self.main_types:
+                preserve = preserved_nodes(graph, fetches, feeds, self.config)
+                graph, data = self.one(optimizer, graph, data, fetches, feeds, preserve)
+            if self.config.optimize_functions and len(graph.functions) and not self.watch.is_over:
+                changed = plugin_on_bodies(graph, optimizer, self)
+                if changed is not graph:
+                    graph, data = changed, changed.to_bytes()
+        return graph
+
+    def custom(
+        self, graph: Graph, fetches: Sequence[str], feeds: Sequence[str], iteration: int
+    ) -> Graph:
+        """The graph after the optimizers that the config names, with their parameters, in order."""
+        self.iteration = iteration
+        for name, parameters in self.config.custom_optimizers:
+            if self.watch.is_over:
+                break
+            preserve = preserved_nodes(graph, fetches, feeds, self.config)
+            self.parameters = parameters
+            graph, _ = self.one(self.named[name], graph, graph.to_bytes(), fetches, feeds, preserve)
+            self.parameters = {}
+        return graph
+
+    def at_pass(
+        self,
+        phase: str,
+        graph: Graph,
+        fetches: Sequence[str],
+        feeds: Sequence[str],
+        preserve: frozenset[str],
+        where: str,
+        whole: Callable[[Graph], Graph],
+    ) -> Graph:
+        """The graph, or the one body, that a built-in pass is about to see or has seen."""
+        for optimizer in of_phase(self.chosen, phase):
+            types = self.body_types.get(where, frozenset()) if where else self.main_types
+            if self.watch.is_over or optimizer.device not in types:
+                continue
+            data = graph.to_bytes()
+            graph, _ = self.one(optimizer, graph, data, fetches, feeds, preserve, where, whole)
+        return graph
+
+    def one(
+        self,
+        optimizer: Optimizer,
+        graph: Graph,
+        data: bytes,
+        fetches: Sequence[str],
+        feeds: Sequence[str],
+        preserve: frozenset[str],
+        where: str = "",
+        whole: Callable[[Graph], Graph] = lambda graph: graph,
+    ) -> tuple[Graph, bytes]:
+        """Graph and bytes after one optimizer; the same ones where it changed nothing or failed.
+
+        ``whole`` puts a body into the graph that can be run.
+        """
+        begin, fuel = time.perf_counter(), self.watch.fuel
+        after, reason = graph, ""
+        outcome: Outcome = "unchanged"
+        if self._is_late():
+            self._note(optimizer, where, "skipped", begin, graph, graph, TOO_LATE)
+            return graph, data
+        if fuel is not None:
+            fuel.enter("plugin", optimizer.name, where)
+        try:
+            from drystone_optimizer.plugins.sources import Work
+
+            given = with_defaults(data)
+            now = self.iteration, self.deadline, where
+            work = Work(given, fetches, feeds, preserve, self.config, self.parameters, *now)
+            found = optimizer.run(work)
+            if self._is_late():
+                outcome, reason = "skipped", self._too_late(optimizer, where)
+            elif found is not None:
+                after = Graph.from_bytes(found)
+                verify(graph, after, fetches, preserve)
+                hold(graph, after, fetches, feeds, preserve)
+                self._check(optimizer, whole(graph), whole(after))
+                if self._verifies(optimizer):
+                    self._try_both(optimizer, whole(graph), whole(after))
+                data, outcome = found, "changed"
+                note(optimizer.name, () if where else _made(graph, after))
+                if fuel is not None:
+                    fuel.note("optimize")
+        except OutOfTime:
+            after, outcome, reason = graph, "skipped", self._too_late(optimizer, where)
+        except Exception as error:  # whatever a plugin did, the graph goes on
+            after, code = graph, getattr(error, "code", "")
+            if self._is_late() and code in ("isolated-plugin-deadline", "plugin-stuck"):
+                outcome, reason = "skipped", self._too_late(optimizer, where)
+            elif self.config.fail_on_optimizer_errors:
+                raise
+            else:
+                reason = self._failed(optimizer, error, where)
+                outcome = "rejected" if code == CHANGED_RESULT else "failed"
+        self._note(optimizer, where, outcome, begin, graph, after, reason)
+        return after, data
+
+    def _note(
+        self,
+        optimizer: Optimizer,
+        where: str,
+        outcome: Outcome,
+        begin: float,
+        graph: Graph,
+        after: Graph,
+        reason: str,
+    ) -> None:
+        """Report a run of an optimizer."""
+        self.report.runs.append(
+            Run(
+                optimizer.name,
+                optimizer.version,
+                optimizer.path,
+                optimizer.device,
+                where,
+                outcome,
+                time.perf_counter() - begin,
+                len(graph),
+                len(after),
+                reason,
+            )
+        )
+
+    def _is_late(self) -> bool:
+        """Whether the time for optimizing is over."""
+        return self.deadline is not None and time.monotonic() > self.deadline
+
+    def _too_late(self, optimizer: Optimizer, where: str) -> str:
+        """Warn that an optimizer went on when the time was over, and give the reason."""
+        limit = self.config.meta_optimizer_timeout_ms
+        over = f"{limit} ms for optimizing were over" if limit > 0 else "its time was over"
+        self._warn(optimizer, where, f"it was not done when {over} (meta_optimizer_timeout_ms)")
+        return TOO_LATE
+
+    def _check(self, optimizer: Optimizer, before: Graph, after: Graph) -> None:
+        """Hold the result against the one before, where that was asked for."""
+        checks = self.watch.checks
+        if checks is not None:
+            checks.begin(before)
+            highest = Numeric(NUMERIC.index(self.config.numeric))
+            checks.check(f"plugin {optimizer.name}", highest, after)
+
+    def _verifies(self, optimizer: Optimizer) -> bool:
+        """Whether the plugin's graph is run before it replaces the one before."""
+        if self.watch.checks is not None or self.config.verify == "off":
+            return False
+        return self.config.verify == "all" or optimizer.is_unsigned()
+
+    def _try_both(self, optimizer: Optimizer, before: Graph, after: Graph) -> None:
+        """Run them on made-up inputs, while there is time for that."""
+        from drystone_optimizer.checking.trials import SECONDS, try_both
+
+        begin = time.monotonic()
+        if self.tried < 2 * SECONDS:
+            try_both(f"plugin {optimizer.name}", before, after, *self.ends)
+            self.tried += time.monotonic() - begin
+
+    def _failed(self, optimizer: Optimizer, error: Exception, where: str) -> str:
+        """Warn, once for each optimizer, and give the reason."""
+        text = (
+            error.render()
+            if isinstance(error, DrystoneError)
+            else f"{type(error).__name__}: {error}"
+        )
+        self._warn(optimizer, where, text)
+        return text
+
+    def _warn(self, optimizer: Optimizer, where: str, text: str) -> None:
+        if optimizer.name in self.warned:
+            return
+        self.warned.add(optimizer.name)
+        graph = f"function {where!r}" if where else "the graph"
+        version = optimizer.version or "of unknown version"
+        warn(
+            f"plugin {optimizer.name} {version} ({optimizer.path}) did not optimize {graph}, "
+            f"which goes on as it was: {text}",
+            OptimizerWarning,
+            stacklevel=2,
+        )
+
+
+def _made(before: Graph, after: Graph) -> Iterator[str]:
+    """Names of the nodes that are new, or compute something else."""
+    for node in after:
+        former = before.get(node.name)
+        if former is None or former.op != node.op:
+            yield node.name

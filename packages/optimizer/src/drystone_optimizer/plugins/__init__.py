@@ -1,0 +1,1 @@
+"""Optimizers of plugins: found, ordered, isolated."""

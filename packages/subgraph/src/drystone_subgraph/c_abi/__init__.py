@@ -1,0 +1,1 @@
+"""Backends of plugins, by their C interface."""

@@ -1,0 +1,1 @@
+"""What backends compiled: made ahead or as they are needed, kept in files."""

@@ -1,0 +1,1 @@
+"""Growing regions of graphs that leave no cycle, and cutting them out."""

@@ -1,0 +1,1 @@
+"""What a session and the command line call."""

@@ -1,0 +1,72 @@
+"""Partitioning the graph of a session, for one set of fetches and feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from drystone_base.core.errors import GraphError, PluginError
+from drystone_base.core.printable import warn
+from drystone_base.core.time_limits import OutOfTime, stage_ends, until
+from drystone_base.graph import Graph
+from drystone_subgraph.contract.config import PartitionConfig
+from drystone_subgraph.contract.failure import SubgraphWarning
+from drystone_subgraph.regions.partitioner import partition
+
+__all__ = ["partition_for_session"]
+
+
+def partition_for_session(
+    graph: Graph, fetches: Sequence[str], feeds: Sequence[str], wish: Any
+) -> Graph:
+    """The graph that a session should run; ``graph`` itself where no backend took anything.
+
+    Calls that passes gave to a backend get its operators, too. A backend that fails costs one
+    ``SubgraphWarning`` and is left out: what ran without backends runs with them. So does
+    partitioning that takes longer than a minute and 1 ms for each node, or than a quarter of the
+    time that a run has. Raises ``BadRequest`` for a wish that is not understood, or a backend that
+    is not there.
+    """
+    config = PartitionConfig.of(wish)
+    parts = graph
+    while config.backends:
+        try:
+            with until(stage_ends(_size(graph))):
+                parts = partition(graph, fetches, feeds, config, placed=True)
+            break
+        except OutOfTime:
+            names = ", ".join(config.backends)
+            warn(
+                f"the time for partitioning for {names} was over, and the graph goes on as it was: "
+                "SessionConfig(deadline=...) says how long a run may take",
+                SubgraphWarning,
+                stacklevel=2,
+            )
+            config = replace(config, backends=())
+        except (GraphError, PluginError) as error:
+            config = _after(error, config)
+    if parts is graph and not config.backends:
+        parts = graph.copy()
+    if parts is not graph:
+        from drystone_subgraph.compiled.attach import attach
+
+        attach(parts, config, feeds)
+    return parts
+
+
+def _size(graph: Graph) -> int:
+    """How many nodes a graph and its functions have."""
+    return len(graph) + sum(function.node_count for function in graph.functions)
+
+
+def _after(error: GraphError | PluginError, config: PartitionConfig) -> PartitionConfig:
+    """What is left to try: the other backends, where it was one that failed; and a warning."""
+    failed = error.plugin if isinstance(error, PluginError) else ""
+    if failed in config.backends:
+        rest = tuple(name for name in config.backends if name != failed)
+        text = f"the graph goes on without subgraph backend {failed!r}"
+    else:
+        rest, text = (), "the graph was not partitioned and goes on as it was"
+    warn(f"{text}: {error.render()}", SubgraphWarning, stacklevel=3)
+    return replace(config, backends=rest)
