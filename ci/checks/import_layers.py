@@ -3,6 +3,10 @@
 Checked for every import statement of every package: the other package is listed in `depends_on` and
 sits in a lower layer; no part of the path starts with an underscore; `from module import name`
 takes submodules or names in the module's `__all__`. Integration tests import none of the packages.
+
+Inside a package with `floors` every folder is one of them, only `__init__` and `__main__` stand
+beside them, and no import runs upwards: neither at the top of a module nor in a function. Imports
+for types alone (`if TYPE_CHECKING:`) may.
 """
 
 from __future__ import annotations
@@ -26,6 +30,7 @@ class Import:
     line: int
     module: str
     names: tuple[str, ...]
+    for_types: bool = False
 
 
 def find(root: Path = ROOT) -> list[str]:
@@ -39,6 +44,7 @@ def find(root: Path = ROOT) -> list[str]:
                     f"{file.relative_to(root)}:{item.line}: {text}"
                     for text in _judge(package, item, every)
                 ]
+    problems += [text for package in every.values() for text in _floor_problems(root, package)]
     return problems + _integration_imports(root, every)
 
 
@@ -63,12 +69,59 @@ def _assignment(node: ast.stmt) -> tuple[str, ast.expr | None]:
 
 
 def _imports(file: Path) -> Iterator[Import]:
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    typed = {id(inner) for node in ast.walk(tree) for inner in _for_types(node)}
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield Import(node.lineno, alias.name, ())
+                yield Import(node.lineno, alias.name, (), id(node) in typed)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            yield Import(node.lineno, node.module, tuple(alias.name for alias in node.names))
+            names = tuple(alias.name for alias in node.names)
+            yield Import(node.lineno, node.module, names, id(node) in typed)
+
+
+def _for_types(node: ast.AST) -> Iterator[ast.AST]:
+    """What stands under `if TYPE_CHECKING:`, its `else` aside."""
+    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+        for statement in node.body:
+            yield from ast.walk(statement)
+
+
+def _floor_problems(root: Path, package: Package) -> Iterator[str]:
+    """Files beside the floors of a package, and imports that run upwards."""
+    if not package.floors:
+        return
+    for file in sorted(package.source.rglob("*.py")):
+        where = file.relative_to(root)
+        floor = _floor(package, file.relative_to(package.source).with_suffix("").parts)
+        if floor is None:
+            yield f"{where}:1: stands on no floor of {package.key} (ci/packages.toml)"
+            continue
+        for item in _imports(file):
+            if not item.for_types:
+                yield from (
+                    f"{where}:{item.line}: {package.floors[floor]} must not import "
+                    f"{package.floors[target]}, which stands on it ({item.module})"
+                    for target in _targets(package, item)
+                    if target > floor >= 0
+                )
+
+
+def _targets(package: Package, item: Import) -> set[int]:
+    """The floors that an import reaches."""
+    top, *rest = item.module.split(".")
+    if top != package.import_name:
+        return set()
+    paths = [rest] if rest else [[name] for name in item.names]
+    found = {_floor(package, (*path, "")) for path in paths}
+    return {floor for floor in found if floor is not None}
+
+
+def _floor(package: Package, parts: tuple[str, ...]) -> int | None:
+    """The number of the floor that a module stands on, -1 for what is beside them all."""
+    if len(parts) == 1:
+        return -1 if parts[0] in ("__init__", "__main__") else None
+    return package.floors.index(parts[0]) if parts[0] in package.floors else None
 
 
 def _judge(package: Package, item: Import, every: dict[str, Package]) -> Iterator[str]:

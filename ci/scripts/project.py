@@ -28,6 +28,7 @@ class Package:
     layer: int
     depends_on: tuple[str, ...]
     owners: tuple[str, ...]
+    floors: tuple[str, ...]
     native: bool
     apart: bool
     wheel_kib: int
@@ -74,6 +75,7 @@ def packages(root: Path = ROOT) -> dict[str, Package]:
             layer=entry["layer"],
             depends_on=tuple(entry["depends_on"]),
             owners=tuple(entry["owners"]),
+            floors=tuple(entry.get("floors", ())),
             native=entry["native"],
             apart=entry.get("apart", False),
             wheel_kib=entry["wheel_kib"],

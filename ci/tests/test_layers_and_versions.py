@@ -44,6 +44,47 @@ def test_import_that_breaks_a_rule(tree: Path, file: str, line: str, text: str) 
     assert text in problem
 
 
+def _with_floors(tree: Path) -> None:
+    path = tree / "ci/packages.toml"
+    text = path.read_text(encoding="utf-8")
+    line = 'import_name = "drystone_base"\n'
+    path.write_text(text.replace(line, f'{line}floors = ["low", "high"]\n'), encoding="utf-8")
+    put(tree, f"{BASE}/low/__init__.py", "")
+    put(tree, f"{BASE}/high/__init__.py", "")
+    put(tree, f"{BASE}/high/b.py", "from drystone_base.low import a\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n\nfrom drystone_base.high import b\n",
+        "def late():\n    if late:\n        from drystone_base.high.b import name\n",
+        "\ntry:\n    import drystone_base.high.b\nexcept ImportError: pass\n",
+        "TYPE_CHECKING = 0\nif not TYPE_CHECKING:\n    from drystone_base import high\n",
+        "if TYPE_CHECKING:\n    pass\nelse: from drystone_base import high\n",
+    ],
+)
+def test_an_import_upwards_is_refused(tree: Path, text: str) -> None:
+    _with_floors(tree)
+    put(tree, f"{BASE}/low/a.py", text)
+    (problem,) = import_layers.find(tree)
+    assert problem.startswith(f"{BASE}/low/a.py:3: low must not import high, which stands on it")
+
+
+def test_an_import_for_types_may_run_upwards(tree: Path) -> None:
+    _with_floors(tree)
+    put(tree, f"{BASE}/low/a.py", "if TYPE_CHECKING:\n    from drystone_base.high import b\n")
+    assert import_layers.find(tree) == []
+
+
+@pytest.mark.parametrize("file", ["loose.py", "_loose.py", "attic/a.py"])
+def test_a_file_beside_the_floors_is_refused(tree: Path, file: str) -> None:
+    _with_floors(tree)
+    put(tree, f"{BASE}/{file}", "")
+    (problem,) = import_layers.find(tree)
+    assert problem == f"{BASE}/{file}:1: stands on no floor of base (ci/packages.toml)"
+
+
 @pytest.mark.parametrize(
     "line", ["from drystone_base.sub import y", "from drystone_base import sub"]
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from ci.scripts.project import ROOT, load_toml
+from ci.scripts.project import ROOT, load_toml, packages
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 
@@ -45,3 +45,10 @@ def test_fragments_are_built_for_a_version_that_is_given() -> None:
     commands = re.findall(r"`(towncrier build[^`]*)`", page)
     assert commands
     assert all("--version" in command for command in commands)
+
+
+def test_the_page_of_each_package_with_floors_lists_them_in_order() -> None:
+    for package in packages().values():
+        text = (package.path / "README.md").read_text("utf-8")
+        if package.floors:
+            assert tuple(re.findall(r"^\| `(\w+)/` \|", text, re.MULTILINE)) == package.floors
