@@ -30,7 +30,7 @@ class Long(NamedTuple):
     def graph(self) -> tuple[Graph, dict[str, Array]]:
         """A graph of the node, named "long", and the feeds of its placeholders."""
         graph, feeds, given = Graph(), dict[str, Array](), []
-        for k, array in enumerate(self.inputs()):
+        for k, array in enumerate(map(np.asarray, self.inputs())):
             dtype = _dtype_of(array)
             if self.constant or array.ndim == 0 or array.size < 16:
                 attrs = {"dtype": dtype, "value": TensorAttr(array=array)}
