@@ -390,7 +390,11 @@ DIFFERENCES: tuple[Difference, ...] = (
 
 def known_difference(item: Case, want: Any) -> Difference | None:
     """The documented difference that a case falls under."""
-    defaults = {n: a.default for n, a in op_def(item.op).attrs.items() if a.has_default}
+    definition = op_def(item.op)
+    read = {arg.type_attr for arg in definition.inputs}  # off the inputs, where it is not given
+    defaults = {
+        n: a.default for n, a in definition.attrs.items() if a.has_default and n not in read
+    }
     item = replace(item, attrs=defaults | item.attrs)
     rows = (d for d in DIFFERENCES if not d.ops or item.op in d.ops.split())
     return next((d for d in rows if d.when(item, want)), None)

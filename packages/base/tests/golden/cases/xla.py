@@ -51,6 +51,11 @@ def _conv() -> Iterator[Case]:
         ([1, 2], [[2, 2], [1, 1]], [2, 3], [1, 2]),
         ([1, 1], [[-1, 0], [1, -2]], [1, 1], [1, 1]),
     ]
+    pads, whole = np.zeros((2, 2), np.int32), [ints(1, 1), ints(1, 1), ints(1, 1), np.int32(1)]
+    for place in range(3):  # strides and dilations without entries
+        rest = [v[:0] if i == place else v for i, v in enumerate(whole)]
+        rest.insert(1, pads)
+        yield case("XlaConv", x, k, *rest, dimension_numbers=nhwc, **attrs)
     for strides, pads, spread, rates in settings:
         rest = [ints(*strides), np.array(pads, np.int32), ints(*spread), ints(*rates)]
         yield case("XlaConv", x, k, *rest, np.int32(1), dimension_numbers=nhwc, **attrs)

@@ -89,9 +89,15 @@ def xla_dot(call: Call, x: Array, y: Array) -> Array:
 @kernel("XlaConv", "XlaConvV2")
 @quiet
 def xla_conv(call: Call, x: Array, y: Array, *rest: Array) -> Array:
-    """A convolution in any layout, dilated on both sides, in groups."""
-    strides, spread, rates = (int_vector(call, rest[k], "a window's size") for k in (0, 2, 3))
-    pads = rest[1]
+    """A convolution in any layout, dilated on both sides, in groups.
+
+    Strides and dilations without entries are ones.
+    """
+    pads, ones = rest[1], (1,) * (x.ndim - 2)
+    strides, spread, rates = (
+        int_vector(call, rest[k], "a window's size") or ones for k in (0, 2, 3)
+    )
+    call.require(rest[4].ndim == 0, "groups must be a scalar", found=list(rest[4].shape))
     call.require(
         pads.ndim == 2 and pads.shape[1] == 2, "padding must be pairs", found=list(pads.shape),
         needed="[spatial dimensions, 2]",
