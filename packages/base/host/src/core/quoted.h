@@ -16,6 +16,11 @@ inline std::string quoted(std::string_view text) {
   return out += '\'';
 }
 
+// Found before std::quoted, which argument-dependent lookup finds where <iomanip> is included.
+inline std::string quoted(const std::string& text) { return quoted(std::string_view(text)); }
+inline std::string quoted(std::string& text) { return quoted(std::string_view(text)); }
+inline std::string quoted(const char* text) { return quoted(std::string_view(text)); }
+
 }  // namespace drystone::host
 
 #endif  // DRYSTONE_HOST_CORE_QUOTED_H_
