@@ -10,6 +10,7 @@
 #include "checking.h"
 #include "core/json.h"
 #include "core/large_blocks.h"
+#include "core/printable.h"
 #include "drystone/logging.h"
 #include "drystone/tstring.h"
 #include "drystone_host/core.h"
@@ -229,6 +230,20 @@ void test_logging() {
   CHECK(lines.size() == 2 && lines[0] == "1two 2" && lines[1].size() == 10001);
 }
 
+void test_what_a_terminal_would_act_on() {
+  using drystone::host::printable;
+  CHECK(printable("") == "" && printable("plain\ttext, gr\xc3\xbc\xc3\x9f\xe2\x98\x83") ==
+                                   "plain\ttext, gr\xc3\xbc\xc3\x9f\xe2\x98\x83");
+  CHECK(printable("\x1b[31mred\a\r\x7f") == "\\x1b[31mred\\x07\\x0d\\x7f");
+  CHECK(printable("a\xe2\x80\xae" "b\xe2\x81\xa6") == "a\\u202eb\\u2066");
+  CHECK(printable("\xc2\x9b" "31m") == "\\x9b31m");          // a control sequence in one letter
+  CHECK(printable("\xf3\xa0\x81\x81") == "\\U000e0041");  // an invisible tag
+  CHECK(printable("one\nerror: two") == "one\n    error: two");
+  CHECK(printable("\xff\xc3\xe2\x80\xc0\x80\xed\xa0\x80") ==
+        "\\xff\\xc3\\xe2\\x80\\xc0\\x80\\ud800");  // no UTF-8
+  CHECK(printable(std::string_view("a\0b", 3)) == "a\\x00b");
+}
+
 void test_sinks_that_log() {
   static std::vector<std::string> lines;
   const DS_LogSink once = [](void*, int, const char* message) {
@@ -317,6 +332,7 @@ int main() {
   test_lent_memory();
   test_strings();
   test_logging();
+  test_what_a_terminal_would_act_on();
   test_sinks_that_log();
   test_messages_of_themselves();
   test_numbers_of_json();

@@ -358,7 +358,7 @@ void test_choice() {
   CHECK(find({}, "GPU", status) == high + 3);
   CHECK(find({{"T", attr::type(TF_HALF)}}, "CPU", status) == -1);
   CHECK(status.says(TF_NOT_FOUND, "no kernel of op 'Pick' for device CPU fits node 'n':"));
-  CHECK(status.says(TF_NOT_FOUND, "'low' of the host program: attribute 'T' must be one of 1"));
+  CHECK(status.says(TF_NOT_FOUND, "'low' of the host program: attribute 'T' must be one of float"));
   CHECK(status.says(TF_NOT_FOUND, "'labelled' of the host program: its label is 'fast'"));
   CHECK(status.says(TF_NOT_FOUND, "'other' of the host program: it is for device GPU"));
   CHECK(find({{"T", attr::types({TF_FLOAT, TF_FLOAT})}}, "CPU", status) == high);

@@ -144,7 +144,7 @@ void test_outputs(TF_Tensor* a, TF_Tensor* b) {
     CHECK(TF_AllocateOutput(ctx, 5, TF_FLOAT, dims, 2, 24, status) == nullptr);
     CHECK(status.says(TF_OUT_OF_RANGE, "there is no output 5: the node has 1"));
     CHECK(TF_AllocateOutput(ctx, 0, TF_INT32, dims, 2, 24, status) == nullptr);
-    CHECK(status.says(TF_INVALID_ARGUMENT, "output 0 must have dtype 1, not 3"));
+    CHECK(status.says(TF_INVALID_ARGUMENT, "output 0 must have dtype float, not int32"));
     const int64_t bad[] = {-1};
     CHECK(TF_AllocateOutput(ctx, 0, TF_FLOAT, bad, 1, 24, status) == nullptr);
     CHECK(status.says(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions"));
@@ -153,7 +153,7 @@ void test_outputs(TF_Tensor* a, TF_Tensor* b) {
     CHECK(TF_AllocateOutput(nullptr, 0, TF_FLOAT, dims, 2, 24, status) == nullptr && !status.ok());
     TF_Tensor* wrong = tensor<int32_t>(TF_INT32, {1}, {1});
     TF_SetOutput(ctx, 0, wrong, status);
-    CHECK(status.says(TF_INVALID_ARGUMENT, "output 0 must have dtype 1, not 3"));
+    CHECK(status.says(TF_INVALID_ARGUMENT, "output 0 must have dtype float, not int32"));
     TF_DeleteTensor(wrong);
     TF_SetOutput(ctx, 0, nullptr, status);
     CHECK(status.says(TF_INVALID_ARGUMENT, "tensor must not be NULL"));
@@ -362,7 +362,7 @@ void test_wrong_calls(TF_Tensor* a) {
   TF_Tensor* out[2] = {a, a};
   TF_Tensor* in[2] = {a, ints};
   DS_RunKernel(kernel, nullptr, in, 2, out, 1, status);
-  CHECK(status.says(TF_INVALID_ARGUMENT, "input 1 has dtype 3, it must be 1") && out[0] == nullptr);
+  CHECK(status.says(TF_INVALID_ARGUMENT, "input 1 has dtype int32, it must be float") && out[0] == nullptr);
   in[1] = nullptr;
   DS_RunKernel(kernel, nullptr, in, 2, out, 1, status);
   CHECK(status.says(TF_INVALID_ARGUMENT, "input 1 has no value"));

@@ -93,7 +93,7 @@ void test_scale() {
   CHECK(status.says(TF_INVALID_ARGUMENT, "factor must not be 0"));
   CHECK(status.says(TF_INVALID_ARGUMENT, plugins[1]));
   CHECK(scale({}, status) == nullptr);
-  CHECK(status.says(TF_NOT_FOUND, "attribute 'T' must be one of 1"));
+  CHECK(status.says(TF_NOT_FOUND, "attribute 'T' must be one of float"));
   CHECK(count(kernels(), "\"op\":\"Scale\"") == 4);
 }
 

@@ -79,7 +79,7 @@ void test_embedder() {
   CHECK(status.ok() && DS_VariableTensor(var, status) == nullptr);
   TF_Tensor* ints = tensor<int32_t>(TF_INT32, {1}, {1});
   DS_SetVariable(var, ints, status);
-  CHECK(status.says(TF_INVALID_ARGUMENT, "variable 'v' has dtype 1, the value has 3"));
+  CHECK(status.says(TF_INVALID_ARGUMENT, "variable 'v' has dtype float, the value has int32"));
   CHECK(DS_NewVariable("w", nullptr, TF_FLOAT, ints, status) == nullptr && !status.ok());
   CHECK(DS_NewVariable(nullptr, nullptr, TF_FLOAT, nullptr, status) == nullptr && !status.ok());
   CHECK(DS_NewVariable("w", nullptr, static_cast<TF_DataType>(0), nullptr, status) == nullptr);
@@ -342,7 +342,7 @@ void test_forwarded_references() {
   DS_Variable* wrong[] = {DS_NewVariable("i", nullptr, TF_INT32, nullptr, status), nullptr};
   facts.input_variables = wrong;
   DS_RunKernel(kernel, &facts, given, 2, &output, 1, status);
-  CHECK(status.says(TF_INVALID_ARGUMENT, "input 0 is a reference of dtype 3, it must be 1"));
+  CHECK(status.says(TF_INVALID_ARGUMENT, "input 0 is a reference of dtype int32, it must be float"));
   DS_DeleteVariable(wrong[0]);
   DS_DeleteKernel(kernel);
   on_compute = nullptr;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <string>
 
+#include "core/printable.h"
 #include "drystone_host/core.h"
 
 namespace {
@@ -57,7 +58,8 @@ void deliver(int level, const char* label, const std::string& text) {
     const Delivery marked;
     sink().function(sink().context, level, text.c_str());
   } else {
-    std::fprintf(stderr, "%s: %s\n", label, text.c_str());
+    // Plugins log what files and servers say.
+    std::fprintf(stderr, "%s: %s\n", label, drystone::host::printable(text).c_str());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "core/buffer.h"
+#include "core/dtype_names.h"
 #include "core/failure.h"
 #include "core/json.h"
 #include "executor/aside.h"
@@ -46,8 +47,8 @@ void check_feeds(const Block& block, TF_Tensor* const* feeds, int count) {
     }
     if (at < block.feed_types.size() && feeds[k]->dtype != block.feed_types[at]) {
       fail(TF_INVALID_ARGUMENT,
-           "feed '" + name() + "' has dtype " + std::to_string(static_cast<int>(feeds[k]->dtype)) +
-               ", it must be " + std::to_string(static_cast<int>(block.feed_types[at])));
+           "feed '" + name() + "' has dtype " + dtype_name(feeds[k]->dtype) +
+               ", it must be " + dtype_name(block.feed_types[at]));
     }
   }
 }

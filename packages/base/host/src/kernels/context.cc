@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/dtype_names.h"
 #include "core/stored.h"
 #include "kernels/callbacks.h"
 
@@ -20,8 +21,8 @@ void check_input(const DS_Kernel& kernel, std::size_t i, const TF_Tensor* given)
   }
   if (given->dtype != needed) {
     fail(TF_INVALID_ARGUMENT, kernel.title() + ": input " + std::to_string(i) + " has dtype " +
-                                  std::to_string(static_cast<int>(given->dtype)) + ", it must be " +
-                                  std::to_string(static_cast<int>(needed)));
+                                  dtype_name(given->dtype) + ", it must be " +
+                                  dtype_name(needed));
   }
 }
 
@@ -77,8 +78,8 @@ void check_reference(const DS_Kernel& kernel, std::size_t i, const Variable& var
   if (variable.dtype() == needed) return;
   fail(TF_INVALID_ARGUMENT, kernel.title() + ": input " + std::to_string(i) +
                                 " is a reference of dtype " +
-                                std::to_string(static_cast<int>(variable.dtype())) +
-                                ", it must be " + std::to_string(static_cast<int>(needed)));
+                                dtype_name(variable.dtype()) +
+                                ", it must be " + dtype_name(needed));
 }
 
 }  // namespace
@@ -239,8 +240,8 @@ void TF_OpKernelContext::check_output_dtype(std::size_t i, TF_DataType dtype) co
   const TF_DataType needed = kernel().outputs.types[i];
   if (dtype == needed) return;
   fail(TF_INVALID_ARGUMENT, "output " + std::to_string(i) + " must have dtype " +
-                                std::to_string(static_cast<int>(needed)) + ", not " +
-                                std::to_string(static_cast<int>(dtype)));
+                                dtype_name(needed) + ", not " +
+                                dtype_name(dtype));
 }
 
 void TF_OpKernelContext::set_output(std::size_t i, std::unique_ptr<TF_Tensor> tensor) {

@@ -1,6 +1,7 @@
 // Tensor lists for kernels: see drystone/tensor_list.h.
 #include <algorithm>
 
+#include "core/dtype_names.h"
 #include "core/memory_limit.h"
 #include "kernels/context.h"
 #include "kernels/tensor_list.h"
@@ -28,8 +29,8 @@ DS_TensorList* set_list(TF_OpKernelContext* ctx, std::size_t i, DS_TensorList li
 void check_dtype(const DS_TensorList& list, TF_DataType dtype) {
   if (list.dtype == dtype) return;
   fail(TF_INVALID_ARGUMENT, "the list has elements of dtype " +
-                                std::to_string(static_cast<int>(list.dtype)) + ", not " +
-                                std::to_string(static_cast<int>(dtype)));
+                                dtype_name(list.dtype) + ", not " +
+                                dtype_name(dtype));
 }
 
 }  // namespace

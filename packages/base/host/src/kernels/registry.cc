@@ -5,6 +5,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "core/dtype_names.h"
 #include "core/failure.h"
 #include "core/quoted.h"
 #include "drystone/sdk/wire.hpp"
@@ -28,7 +29,7 @@ std::string describe(const Definition& definition) {
   std::string out = "op " + definition.op + " on device " + definition.device;
   for (const Constraint& constraint : definition.constraints) {
     out += ", " + constraint.attr + " in";
-    for (const int type : constraint.types) out.append(" ").append(std::to_string(type));
+    for (const int type : constraint.types) out.append(" ").append(dtype_name(type));
   }
   if (!definition.label.empty()) out += ", label " + definition.label;
   return out + ", priority " + std::to_string(definition.priority);

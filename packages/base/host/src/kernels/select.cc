@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "core/buffer.h"
+#include "core/dtype_names.h"
 #include "core/failure.h"
 #include "core/json.h"
 #include "core/quoted.h"
@@ -64,7 +65,7 @@ std::string obstacle(const Node& node, const Definition& definition, std::string
   for (const Constraint& constraint : definition.constraints) {
     if (!holds(node, constraint)) {
       std::string text = "attribute " + quoted(constraint.attr) + " must be one of";
-      for (const int type : constraint.types) text.append(" ").append(std::to_string(type));
+      for (const int type : constraint.types) text.append(" ").append(dtype_name(type));
       return text;
     }
   }

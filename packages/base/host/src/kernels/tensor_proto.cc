@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/buffer.h"
+#include "core/dtype_names.h"
 #include "core/failure.h"
 #include "drystone/sdk/shape.hpp"
 #include "drystone/sdk/wire.hpp"
@@ -215,7 +216,7 @@ TF_Tensor* tensor_from_proto(std::string_view bytes) {
   const List list = list_of(proto.dtype);
   if (list.as == Listed::none) {
     fail(TF_INVALID_ARGUMENT, "a TensorProto of dtype " +
-                                  std::to_string(static_cast<int>(proto.dtype)) +
+                                  dtype_name(proto.dtype) +
                                   " has no value that can be decoded");
   }
   const auto& dims = proto.shape.dims();

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/dtype_names.h"
 #include "core/failure.h"
 #include "core/live.h"
 
@@ -47,11 +48,11 @@ std::int64_t next_version() {
 void check_dtype(const Variable& variable, const TF_Tensor& value) {
   if (value.dtype == variable.dtype() && value.memory != nullptr) return;
   fail(TF_INVALID_ARGUMENT, "variable '" + variable.name() + "' has dtype " +
-                                std::to_string(static_cast<int>(variable.dtype())) +
+                                dtype_name(variable.dtype()) +
                                 ", the value has " +
                                 (value.memory == nullptr
                                      ? "no memory"
-                                     : std::to_string(static_cast<int>(value.dtype))));
+                                     : dtype_name(value.dtype)));
 }
 
 }  // namespace

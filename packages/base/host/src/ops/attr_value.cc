@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <array>
 
+#include "core/dtype_names.h"
 #include "core/failure.h"
 #include "core/quoted.h"
 #include "drystone/sdk/wire.hpp"
-#include "ops/dtype_names.h"
 
 namespace drystone::host::ops {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "core/dtype_names.h"
 #include "core/quoted.h"
 #include "drystone/sdk/wire.hpp"
 #include "ops/cursor.h"
-#include "ops/dtype_names.h"
 #include "ops/text_schema.h"
 #include "ops/text_value.h"
 

@@ -8,8 +8,8 @@
 #include <map>
 #include <vector>
 
+#include "core/dtype_names.h"
 #include "drystone/sdk/wire.hpp"
-#include "ops/dtype_names.h"
 #include "ops/text_schema.h"
 
 namespace drystone::host::ops {

@@ -3,10 +3,10 @@
 
 #include <set>
 
+#include "core/dtype_names.h"
 #include "core/failure.h"
 #include "ops/attr_value.h"
 #include "ops/cursor.h"
-#include "ops/dtype_names.h"
 #include "ops/text_schema.h"
 
 namespace drystone::host::ops {

@@ -1,12 +1,12 @@
 // Names of data types: "float" in specs, "DT_FLOAT" in the text format.
-#ifndef DRYSTONE_HOST_OPS_DTYPE_NAMES_H_
-#define DRYSTONE_HOST_OPS_DTYPE_NAMES_H_
+#ifndef DRYSTONE_HOST_CORE_DTYPE_NAMES_H_
+#define DRYSTONE_HOST_CORE_DTYPE_NAMES_H_
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace drystone::host::ops {
+namespace drystone::host {
 
 // The number for a name in specs ("float", "int32"), 0 for no data type.
 int dtype_of_spec(std::string_view name);
@@ -24,6 +24,6 @@ bool is_dtype(int number);
 // order in which definitions list them; empty for any other name.
 const std::vector<int>& dtype_set(std::string_view name);
 
-}  // namespace drystone::host::ops
+}  // namespace drystone::host
 
-#endif  // DRYSTONE_HOST_OPS_DTYPE_NAMES_H_
+#endif  // DRYSTONE_HOST_CORE_DTYPE_NAMES_H_

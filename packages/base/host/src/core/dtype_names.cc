@@ -1,11 +1,11 @@
 // Names of data types.
-#include "ops/dtype_names.h"
+#include "core/dtype_names.h"
 
 #include <algorithm>
 #include <array>
 #include <cctype>
 
-namespace drystone::host::ops {
+namespace drystone::host {
 namespace {
 
 constexpr int kReference = 100;  // the number of a reference to type N is N + 100
@@ -66,4 +66,4 @@ const std::vector<int>& dtype_set(std::string_view name) {
   return name == "quantizedtype" ? quantized : none;
 }
 
-}  // namespace drystone::host::ops
+}  // namespace drystone::host
