@@ -8,15 +8,15 @@ somewhere inside. What fails with arguments that fit is not touched: that is a f
 
 from __future__ import annotations
 
+import ast
 import builtins
 import functools
 import importlib
 import inspect
-import re
 import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any, Final, Literal, NoReturn, TypeVar, Union, get_args, get_origin
 
 from drystone_base.core.errors import BadRequest, DrystoneError
@@ -29,7 +29,6 @@ _Class = TypeVar("_Class", bound=type)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _MOST_ITEMS: Final = 10_000
 """Of a container that are looked at: more take too long, and say no more."""
-_IMPORT: Final = r"from ([\w.]+) import (\([\w\s,]+\)|[\w ,]+)"
 _MOST_LOOKED_INTO: Final = 100
 _TEXTS: Final = (str, bytes, bytearray, memoryview)
 _ONE_BY_ONE: Final = (list, tuple, set, frozenset, range)
@@ -205,11 +204,13 @@ def _homes(module: str) -> dict[str, str]:
             text = file.read()
     except OSError:  # a program without sources: nothing is known of those names
         return {}
-    block = re.search(r"^if TYPE_CHECKING:\n((?:    .*\n|\n)+)", text, re.MULTILINE)
+    lines = text.partition("\nif TYPE_CHECKING:\n")[2].splitlines()
+    block = takewhile(lambda line: not line or line.startswith("    "), lines)
     return {
-        name: home
-        for home, names in re.findall(_IMPORT, block[1] if block else "")
-        for name in re.findall(r"(\w+)(?: as \w+)?", names)
+        one.name: statement.module
+        for statement in ast.parse("\n".join([line[4:] for line in block])).body
+        if isinstance(statement, ast.ImportFrom) and statement.module
+        for one in statement.names
     }
 
 

@@ -84,6 +84,12 @@ def _is_tar(head: bytes, _tail: bytes) -> bool:
     return head[257:262] == b"ustar"
 
 
+def _is_state(head: bytes, _tail: bytes) -> bool:
+    if b"model_checkpoint_path" not in head:  # else each process that loads compiles the pattern
+        return False
+    return re.match(rb"\s*(all_)?model_checkpoint_path\s*:", head) is not None
+
+
 FOREIGN: Final = (
     Foreign(
         "a pointer of git-lfs, not the file itself",
@@ -184,7 +190,7 @@ FOREIGN: Final = (
     ),
     Foreign(
         "the state file of checkpoints",
-        lambda head, _tail: re.match(rb"\s*(all_)?model_checkpoint_path\s*:", head) is not None,
+        _is_state,
         "",
     ),
     Foreign("a part of a checkpoint", lambda _head, tail: tail.endswith(_TABLE_MAGIC), ""),
@@ -199,12 +205,11 @@ FOREIGN: Final = (
 """In the order in which they are asked: what is told by more goes before what is told by less."""
 
 _BY_NAME: Final = {
-    r".*\.onnx": "an ONNX model",
-    r".*\.tflite": "a TensorFlow Lite model",
-    r".*\.mlmodel": "a Core ML model",
-    r".*\.data-\d{5}-of-\d{5}": "a part of a checkpoint",
+    ".onnx": "an ONNX model",
+    ".tflite": "a TensorFlow Lite model",
+    ".mlmodel": "a Core ML model",
 }
-"""What only names tell; bytes go first."""
+"""What only the ends of names tell; bytes go first."""
 
 
 def foreign_format(data: memoryview, name: str = "") -> Foreign | None:
@@ -213,7 +218,9 @@ def foreign_format(data: memoryview, name: str = "") -> Foreign | None:
     for one in FOREIGN:
         if one.told_by(head, tail):
             return one
-    what = next((w for pattern, w in _BY_NAME.items() if re.fullmatch(pattern, name)), None)
+    what = next((what for end, what in _BY_NAME.items() if name.endswith(end)), None)
+    if ".data-" in name and re.search(r"\.data-\d{5}-of-\d{5}\Z", name):
+        what = "a part of a checkpoint"
     return next((one for one in FOREIGN if one.what == what), None)
 
 
