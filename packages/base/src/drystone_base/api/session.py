@@ -159,7 +159,7 @@ class Session:
                 if self._closed:  # meanwhile
                     self._let_go()
             values = self._execute(prepared, tuple(given.values()), cancellation, ends)
-            return rebuild(iter(_in_order(names, plan, values)))
+            return rebuild(map(values.__getitem__, _places(names, plan)))
         except DrystoneError:
             raise
         except Exception as error:
@@ -196,13 +196,16 @@ class Session:
         rebuild = flatten(fetches, names)
         plan = sorted(set(names))
         prepared = self._prepare(plan, list(feeds), self._ends())
-        quick = prepared.quick if type(fetches) is str and cancellation is None else None
+        quick = prepared.quick if cancellation is None else None
+        single = type(fetches) is str
+        as_given = single or (type(fetches) is list and fetches == plan)  # the plan's own form
+        places = _places(names, plan)
 
         def call(*values: Any) -> Any:
             if quick is not None and self._is_plain():
-                found = quick(values, True)
+                found = quick(values, single)
                 if found is not NotImplemented:
-                    return found
+                    return found if as_given else rebuild(map(found.__getitem__, places))
             if len(values) != len(prepared.feeds):
                 raise BadRequest(
                     "a prepared call was given the wrong number of values",
@@ -213,7 +216,7 @@ class Session:
                     code="wrong-argument-count",
                 )
             found = self._execute(prepared, values, cancellation, self._ends())
-            return rebuild(iter(_in_order(names, plan, found)))
+            return rebuild(map(found.__getitem__, places))
 
         return call
 
@@ -480,12 +483,10 @@ def _refuse_closed() -> NoReturn:
     )
 
 
-def _in_order(names: list[str], plan: list[str], values: list[Any]) -> list[Any]:
-    """The values of ``names``, of those of a plan."""
-    if names == plan:
-        return values
-    by_name = dict(zip(plan, values, strict=True))
-    return [by_name[name] for name in names]
+def _places(names: list[str], plan: list[str]) -> list[int]:
+    """Where the values of ``names`` are among those of a plan."""
+    at = {name: place for place, name in enumerate(plan)}
+    return [at[name] for name in names]
 
 
 def _no_functions(_runtime: Runtime, function: Any, _args: Any) -> Any:
