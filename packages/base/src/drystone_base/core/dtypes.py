@@ -16,7 +16,7 @@ from drystone_base.core.arguments import explaining
 from drystone_base.core.errors import GraphError
 from drystone_base.core.printable import described
 
-__all__ = ["DType", "as_dtype", "from_number", "from_numpy"]
+__all__ = ["DType", "all_dtypes", "as_dtype", "from_number", "from_numpy"]
 
 _REF_OFFSET: Final = 100
 _REF: Final = "_ref"
@@ -155,6 +155,11 @@ _BY_LABEL: Final[dict[str, DType]] = {d.label: d for d in _BY_NUMBER.values()} |
 _BY_NUMPY: Final[dict[np.dtype[Any], DType]] = {
     d.np: d for d in reversed(_BASE) if not (d.is_quantized or d.is_object or d in _OF_ML_DTYPES)
 }
+
+
+def all_dtypes() -> tuple[DType, ...]:
+    """Every type but references, by number."""
+    return _BASE
 
 
 def from_number(number: int) -> DType:

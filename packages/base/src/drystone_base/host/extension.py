@@ -5,13 +5,12 @@ from __future__ import annotations
 import atexit
 import ctypes
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.core.dtypes import from_number
-from drystone_base.core.errors import DrystoneError
+from drystone_base.core.dtypes import all_dtypes
 from drystone_base.core.upcalls import VALUE_OF_HANDLE
 from drystone_base.host import _lib
 from drystone_base.host.status import keep
@@ -48,7 +47,7 @@ def extension() -> Any:
     _native.bind(
         {name: ctypes.cast(getattr(library, name), ctypes.c_void_p).value for name in _FUNCTIONS}
     )
-    _native.set_dtypes([_numpy_of(number) for number in range(_DTYPES)])
+    _native.set_dtypes(_numpy_dtypes())
     _native.set_resolver(VALUE_OF_HANDLE)
     _native.attend(keep)
     atexit.register(_prepare_end)
@@ -61,12 +60,10 @@ def _prepare_end() -> None:
     _prepare()
 
 
-def _numpy_of(number: int) -> np.dtype[Any] | Callable[[], np.dtype[Any]] | None:
-    """What arrays have, or what finds that when the first one comes; None where there are none."""
-    try:
-        found = from_number(number)
-    except DrystoneError:
-        return None
-    if found.is_object:
-        return None
-    return found.np if found.is_of_numpy else lambda: found.np
+def _numpy_dtypes() -> list[np.dtype[Any] | Callable[[], np.dtype[Any]] | None]:
+    """By number, what arrays have, or what finds that when the first one comes; None for none."""
+    found: list[np.dtype[Any] | Callable[[], np.dtype[Any]] | None] = [None] * _DTYPES
+    for dtype in all_dtypes():
+        if not dtype.is_object:
+            found[dtype.number] = dtype.np if dtype.is_of_numpy else partial(getattr, dtype, "np")
+    return found

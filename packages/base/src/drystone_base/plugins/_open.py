@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from drystone_base.core.errors import DrystoneError, PluginError
 from drystone_base.plugins._first_party import is_ours
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
-from drystone_base.plugins._words import once
 
 if TYPE_CHECKING:
     from drystone_base.host.library import HostLibrary
@@ -149,6 +148,8 @@ def _judge(
         return failed("entry", registered_nothing(plugin, single + remarks), **shown)
     texts = [error.found for _, error in errors] + single + remarks
     if texts:
+        from drystone_base.plugins._words import once
+
         reason = "plugin-partly-loaded" if errors or single else "plugin-remarked"
         return passed("entry", reason=reason, text=once(texts), **shown)
     return passed("entry", **shown)
@@ -186,6 +187,8 @@ def _refused(plugin: Plugin, symbol: str, error: DrystoneError) -> PluginError:
 
 def registered_nothing(plugin: Plugin, errors: Sequence[str] = ()) -> PluginError:
     """An error for a library whose entry functions ran, and left nothing that anybody can use."""
+    from drystone_base.plugins._words import once
+
     return plugin.refuse(
         "registered nothing",
         check="at least one registration of a plugin must succeed",

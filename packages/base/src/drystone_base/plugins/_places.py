@@ -33,12 +33,14 @@ def plugin_folders(name: str) -> list[tuple[str, str]]:
 
 def not_a_site(entry: str) -> str:
     """Why an entry of ``sys.path`` is no folder that packages are installed into; "" if it is."""
+    works_there = is_working_folder(entry)
+    named = os.path.basename(os.path.normpath(entry)) in _NAMES
+    if not works_there and (named or _has_packages(entry)):
+        return ""
     if os.path.realpath(entry) in _known():
         return ""
-    if is_working_folder(entry):
+    if works_there:
         return "the working folder is not searched"
-    if os.path.basename(os.path.normpath(entry)) in _NAMES or _has_packages(entry):
-        return ""
     return "no package is installed in this folder of sys.path"
 
 
@@ -49,7 +51,7 @@ def is_working_folder(entry: str) -> bool:
 
 def _known() -> set[str]:
     """The site folders of this interpreter."""
-    import sysconfig
+    import sysconfig  # with a table of how Python was built: only where names do not tell
 
     paths = [sysconfig.get_path(kind) for kind in ("purelib", "platlib")]
     user = getattr(sys.modules.get("site"), "USER_SITE", None)
