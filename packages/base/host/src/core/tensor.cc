@@ -28,7 +28,11 @@ void Dims::assign_more(const std::int64_t* dims, int count) {
   count_ = count;
 }
 
-std::optional<std::int64_t> elements(const std::int64_t* dims, int count) noexcept {
+namespace {
+
+// Inlined in all who ask for each output of each kernel: a call, and what it gives through memory, took 5 %
+// of a loop of small kernels.
+[[gnu::always_inline]] inline std::optional<std::int64_t> product_of(const std::int64_t* dims, int count) noexcept {
   constexpr int kMostDims = 254;
   if (count == 0) return 1;
   if (count < 0 || count > kMostDims || dims == nullptr) return std::nullopt;
@@ -44,6 +48,10 @@ std::optional<std::int64_t> elements(const std::int64_t* dims, int count) noexce
   if (overflows) return std::nullopt;
   return product;
 }
+
+}  // namespace
+
+std::optional<std::int64_t> elements(const std::int64_t* dims, int count) noexcept { return product_of(dims, count); }
 
 bool has_objects(TF_DataType dtype) noexcept {
   return dtype == TF_STRING || dtype == TF_RESOURCE || dtype == TF_VARIANT;
@@ -69,8 +77,8 @@ struct Sizes {
 const Sizes sizes;
 
 // Bytes for dtype and dims; nothing when they are no valid tensor.
-std::optional<std::size_t> bytes_for(TF_DataType dtype, const std::int64_t* dims, int count) {
-  const auto number = elements(dims, count);
+[[gnu::always_inline]] inline std::optional<std::size_t> bytes_for(TF_DataType dtype, const std::int64_t* dims, int count) {
+  const auto number = product_of(dims, count);
   const auto known = static_cast<unsigned>(dtype);
   const std::size_t size = known < 64 ? sizes.of[known] : 0;
   std::size_t bytes = 0;
