@@ -63,11 +63,16 @@ class Peer:
         return self.runtime.name
 
     def environment(self, threads: int, plans: str = "off") -> dict[str, str]:
-        """Variables of its processes: threads, silence, plans, and this package on the path."""
+        """Variables of its processes: threads, silence, plans, and this package on the path.
+
+        Python keeps what it has compiled, as it does for users: where this was told not to, each
+        process would compile all sources that nobody has compiled yet.
+        """
         number = {"OMP", "MKL", "OPENBLAS", "DRYSTONE"}
+        own = {name: said for name, said in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         path = os.pathsep.join(filter(None, [str(TOP), self._path()]))
         return {
-            **os.environ, **self.runtime.settings, "PYTHONPATH": path,
+            **own, **self.runtime.settings, "PYTHONPATH": path,
             **{f"{name}_NUM_THREADS": str(threads) for name in number},
             "DRYSTONE_PLAN_CACHE": plans,
         }  # fmt: skip
