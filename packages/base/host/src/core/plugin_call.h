@@ -10,25 +10,24 @@
 
 namespace drystone::host {
 
-class PluginCall;
+class RunningCall;
 struct GuardOwner;
 
 // What of a plugin runs on this thread, or NULL. Read by the handler of last_words.h.
-extern constinit thread_local const PluginCall* running_call
+extern constinit thread_local const RunningCall* running_call
     __attribute__((tls_model("initial-exec")));
 
-// On the stack around the call. The texts outlive it. Costs two stores, and a look at the
-// floating-point mode, which is the host's again afterwards.
-class PluginCall {
+// The name of a call, on the stack around it. The texts outlive it. Costs two stores.
+class RunningCall {
  public:
-  PluginCall(const char* function, const char* library, std::string_view node = {},
-             std::string_view op = {}, const GuardOwner* guards = nullptr) noexcept
+  RunningCall(const char* function, const char* library, std::string_view node = {},
+              std::string_view op = {}, const GuardOwner* guards = nullptr) noexcept
       : function(function), library(library), node(node), op(op), guards(guards), outer_(running_call) {
     running_call = this;
   }
-  ~PluginCall() { running_call = outer_; }
-  PluginCall(const PluginCall&) = delete;
-  PluginCall& operator=(const PluginCall&) = delete;
+  ~RunningCall() { running_call = outer_; }
+  RunningCall(const RunningCall&) = delete;
+  RunningCall& operator=(const RunningCall&) = delete;
 
   const char* const function;
   const char* const library;
@@ -37,7 +36,15 @@ class PluginCall {
   const GuardOwner* const guards;  // of tensors that it makes; NULL: none
 
  private:
-  const PluginCall* const outer_;
+  const RunningCall* const outer_;
+};
+
+// One after which the floating-point mode is the host's again.
+class PluginCall : public RunningCall {
+ public:
+  using RunningCall::RunningCall;
+
+ private:
   const KeptFloatingMode mode_;
 };
 

@@ -5,6 +5,7 @@
 #include "core/buffer.h"
 #include "core/dtype_names.h"
 #include "core/failure.h"
+#include "core/floating_mode.h"
 #include "core/json.h"
 #include "executor/aside.h"
 #include "executor/root_values.h"
@@ -91,6 +92,7 @@ void compute(Run& run, DS_Plan& plan, TF_Tensor* const* feeds, Values& found) {
 void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tensor* const* feeds,
               TF_Tensor** fetches, RunStop* stop) {
   const Block& block = plan.program->blocks[0];
+  const KeptFloatingMode mode;  // once for all kernels of libraries that are vouched for
   const ThreadLimit limit(plan.session.threads);
   Run run(plan, &options, trace, stop);
   Values found(run.stack, block.fetches.size());

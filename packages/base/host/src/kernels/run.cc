@@ -49,7 +49,7 @@ void check_count(const DS_Kernel& kernel, const char* what, int given, int neede
 
 // Calls the plugin. What it throws becomes the call's failure; false then.
 template <class Body>
-bool survived(TF_OpKernelContext* ctx, Body&& body) {
+[[gnu::always_inline]] inline bool survived(TF_OpKernelContext* ctx, Body&& body) {
   constexpr const char* kThrew = "its compute function threw a C++ exception";
   try {
     std::forward<Body>(body)();
@@ -78,13 +78,14 @@ class LookingTurn {
   const bool is_mine_;
 };
 
-void call_compute(DS_Kernel& kernel, TF_OpKernelContext* ctx) {
+[[gnu::always_inline]] inline void call_compute(DS_Kernel& kernel, TF_OpKernelContext* ctx) {
   survived(ctx, [&] { kernel.registered->compute(kernel.state, ctx); });
 }
 
 // Looks at the host's state around a call. One that takes longer is not judged: what changed meanwhile
 // may be the program's own doing, in another thread.
 [[gnu::noinline]] void compute_looked_at(DS_Kernel& kernel, TF_OpKernelContext* ctx) {
+  const KeptFloatingMode mode;
   constexpr auto kJudged = std::chrono::seconds(1);
   const LookingTurn turn;
   if (!turn) return call_compute(kernel, ctx);
@@ -178,8 +179,8 @@ void finish(TF_OpKernelContext* ctx, TF_Tensor** outputs) {
 [[gnu::always_inline]] inline void call(DS_Kernel& kernel, Lease& lease) {
   TF_OpKernelContext* ctx = lease.get();
   if (kernel.registered->compute != nullptr) {
-    const PluginCall running("compute", kernel.registered->library.c_str(), kernel.node.name(),
-                             kernel.node.op(), kernel.registered->guards());
+    const RunningCall running("compute", kernel.registered->library.c_str(), kernel.node.name(),
+                              kernel.node.op(), kernel.registered->guards());
     compute(kernel, ctx);
     if (ctx->has_more) wait_for_deferred(kernel, lease);
   } else {
@@ -191,6 +192,7 @@ void perform(DS_Kernel& kernel, Lease& lease, TF_Tensor** outputs) {
   TF_OpKernelContext* ctx = lease.get();
   if (kernel.registered->is_watched) [[unlikely]] {
     Watch watch(*ctx);
+    const KeptFloatingMode mode;
     call(kernel, lease);
     const PluginCall running("compute", kernel.registered->library.c_str(), kernel.node.name(), kernel.node.op());
     watch.check();  // which may end the process

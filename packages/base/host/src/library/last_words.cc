@@ -92,7 +92,7 @@ void advise(Line& line, const char* library) noexcept {
   line << "; to go on without it: DRYSTONE_PLUGINS_DISABLE=" << file_of(library);
 }
 
-void say_running(std::string_view what, const PluginCall& call, const char* library) noexcept {
+void say_running(std::string_view what, const RunningCall& call, const char* library) noexcept {
   Line line;
   line << "drystone: " << what << " while " << call.function;
   if (!call.node.empty()) line << " of node '" << call.node << "' (op " << call.op << ")";
@@ -146,7 +146,7 @@ const char* library_around(const Place& place) noexcept {
 void say(std::string_view what, const void* context) noexcept {
   static std::atomic_flag said;
   if (said.test_and_set()) return;  // the first to go knows why
-  const PluginCall* call = running_call;
+  const RunningCall* call = running_call;
   if (call != nullptr && *call->library != '\0') return say_running(what, *call, call->library);
   const char* library = library_around(place_of(context));
   if (call != nullptr) say_running(what, *call, library == nullptr ? "" : library);
@@ -167,7 +167,7 @@ void on_fatal(int number, siginfo_t* info, void* context) {
 }
 
 void on_exit() {
-  const PluginCall* call = running_call;
+  const RunningCall* call = running_call;
   if (call != nullptr) say_running("the process was ended by exit()", *call, call->library);
 }
 

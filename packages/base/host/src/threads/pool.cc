@@ -91,8 +91,6 @@ thread_local int limit = 0;           // of ThreadLimit
 
 void work(Loop& loop) {
   const bool before = std::exchange(is_inside, true);
-  prepare_thread();
-  const KeptFloatingMode mode;  // whatever a plugin's body sets
   while (true) {
     const std::int64_t begin = loop.next.fetch_add(loop.grain, std::memory_order_relaxed);
     if (begin >= loop.count) break;
@@ -200,6 +198,8 @@ class Pool {
       Loop& loop = join();
       {
         const Stop::Scope scope(loop.stop);
+        prepare_thread();
+        const KeptFloatingMode mode;  // whatever a plugin's body sets; its caller's run looks at its own
         work(loop);
       }
       if (loop.inside.fetch_sub(1) != 1 || callers_asleep_.load() == 0) continue;  // the loop may be gone now
