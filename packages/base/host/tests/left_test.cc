@@ -199,16 +199,14 @@ void check_heard() {
 void check_too_large() {
   const help::LoadedPlan loaded(plan_of(2), 1, 0);
   const help::Status status;
-  for (const std::int64_t count : {std::int64_t{1} << 40, std::int64_t{1} << 61}) {
+  for (const std::int64_t count : {std::int64_t{1} << 40, std::int64_t{1} << 62, std::int64_t{INT64_MAX}}) {
     wanted = count;
     CHECK(!run(loaded.plan, {}, status).ok);
     CHECK(status.says(TF_RESOURCE_EXHAUSTED, "a tensor must fit in this machine's memory, with room for others: ["));
   }
-  for (const std::int64_t count : {std::int64_t{1} << 62, std::int64_t{INT64_MAX}, std::int64_t{-1}}) {
-    wanted = count;
-    run(loaded.plan, {}, status);
-    CHECK(status.says(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions"));
-  }
+  wanted = -1;
+  run(loaded.plan, {}, status);
+  CHECK(status.says(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions"));
 }
 
 void check_halves() {

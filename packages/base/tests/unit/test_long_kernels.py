@@ -55,7 +55,7 @@ LONG: dict[str, tuple[Callable[[], Any], list[Any], dict[str, Any]]] = {
     "MatMul": (lambda: np.ones((4000, 4000), np.float32), [None], FLOAT),
     "TopKV2": (lambda: np.random.default_rng(0).random(8_000_000, np.float32),
                [np.array(4_000_000, np.int32)], FLOAT),
-    "Cumsum": (lambda: np.ones((6000, 6000), np.float32), [np.array(0, np.int32)], FLOAT),
+    "Cumsum": (lambda: np.ones((12000, 6000), np.float32), [np.array(0, np.int32)], FLOAT),
     "FFT": (lambda: np.ones(5_999_993, np.complex64), [], {}),
     "Unique": (lambda: np.random.default_rng(1).integers(0, 1 << 40, 8_000_000), [],
                {"T": dtypes.INT64, "out_idx": dtypes.INT32}),

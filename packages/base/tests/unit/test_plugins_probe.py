@@ -122,7 +122,7 @@ def _probed(compile_library: Compile, changes: str, when: str = "kOpened") -> St
          "and cannot be put back: the session; the process group")),
         ("setresuid(4,4,4)==0?0:abort();", "kOpened", ("while it was opened it changed what "
          "belongs to the process and cannot be put back: the user")),
-        ("for(int k=3;k<64;++k)close(k);", "kEntry", ""),
+        ("for(int k=3;k<4096;++k)close(k);", "kEntry", ""),
     ],
 )  # fmt: skip
 def test_what_harms_the_process_is_refused_by_the_trial(
