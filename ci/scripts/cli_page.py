@@ -33,6 +33,9 @@ integers are saved as float32 and int32, which hold every value of them.
 
 Tables are for people; `--json` prints one JSON document instead, also for an error, with its
 `code` and the exit code. Messages and progress go to standard error, progress only to a terminal.
+What models print themselves (`Print`, `PrintV2`) goes where TensorFlow has it go; a terminal and
+the log show controls in it escaped, pipes and files get them as they are.
+Log lines of plugins show them escaped everywhere.
 `--verbose` shows where an error came from.
 
 ## Exit codes

@@ -6,6 +6,7 @@ What finished stays, what overran is undone and named, nothing begins any more.
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -159,7 +160,13 @@ def test_j9_a_c_optimizer_that_overruns_is_undone_and_named(
         after, report = ran(late, "/device:LATE:0", **LIMIT)
     assert library.path in str(warned[0].message)
     assert (after["n"].op, report.runs[0].outcome) == ("Neg", "skipped")
-    after, _ = ran(late, "/device:LATE:0")
+    for _ in range(200):  # the call that was left may be on its way yet, and then is refused
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", OptimizerWarning)
+            after, _ = ran(late, "/device:LATE:0")
+        if after["n"].op == "Abs":
+            break
+        time.sleep(0.05)
     assert after["n"].op == "Abs"
 
 
