@@ -2,7 +2,7 @@
 
 Imports run downwards only; docs/architecture.md lists the floors. Where the host library or a file
 asks for what is built on it, the name of that stands here, and its module is imported when the call
-is made. No other module names a higher one.
+is made.
 """
 
 from __future__ import annotations
