@@ -267,28 +267,58 @@ def test_nodes_for_the_plugins_own_kernels_must_be_made_here(
     assert run(replace(with_ops, ops=frozenset({"Other"}))) is not None
 
 
-def test_children_end_with_their_parent(library: Callable[..., Path], tmp_path: Path) -> None:
-    file = library("ISO_ORPHAN")
-    code = (
-        "import os, sys\n"
-        "from drystone_base.plugins import isolation, isolation_pool\n"
-        f"isolation.load_isolated({str(file)!r})\n"
-        "print(next(iter(isolation_pool._workers.values())).process.pid, flush=True)\n"
-        "os._exit(0)\n"
+_PARENT = """
+import os, sys
+from drystone_base.graph import Graph
+from drystone_base.plugins import isolation, isolation_pool
+(plugin,) = isolation.load_isolated(sys.argv[1])
+graph = Graph()
+graph.add("NoOp", "z")
+try:
+    plugin.run(graph.to_bytes(), ["z"])
+except Exception as error:
+    assert sys.argv[2] == "abort()", error
+print(next(iter(isolation_pool._workers.values())).process.pid, flush=True)
+if sys.argv[2] == "stop":
+    isolation_pool.stop_workers()
+    print("stopped", flush=True)
+elif sys.argv[2]:
+    isolation.stop_workers()  # of whom nothing is left
+os._exit(0)
+"""
+
+
+@pytest.mark.parametrize("how", ["", "stop", "abort()"])
+def test_all_that_a_plugin_has_started_ends_with_its_process(
+    library: Callable[..., Path], tmp_path: Path, how: str
+) -> None:
+    """Also who has left its process group and lost its parent; and it with the process here."""
+    note = tmp_path / "daemon"
+    body = (
+        "if (fork() == 0) { setsid(); if (fork() == 0) { "
+        f'FILE* file = fopen("{note}.", "w"); fprintf(file, "%d", getpid()); fclose(file); '
+        f'rename("{note}.", "{note}"); '
+        f"for (int k = 0; k < 99; ++k) sleep(1); }} _exit(0); }} "
+        f'while (access("{note}", R_OK) != 0) sleep(0); '
+        f"{how if '(' in how else '(void)0'}; {APPEND}"
     )
+    file = library(f"ISO_ORPHAN_{how.upper()[:5]}", body, AFTER_INIT="(void)0")
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", _PARENT, str(file), how],
         stdout=subprocess.PIPE,
         text=True,
         check=True,
+        timeout=100,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
     )
-    pid = int(done.stdout)
+    pids = [int(done.stdout.split()[0]), int(note.read_text(encoding="ascii"))]
+    if how:
+        assert [pid for pid in pids if _state(pid) != "Z"] == []
     for _ in range(100):
-        if not Path(f"/proc/{pid}").exists() or "Z" in _state(pid):
+        if all(_state(pid) == "Z" for pid in pids):
             return
         time.sleep(0.1)
-    pytest.fail(f"process {pid} is still there")
+    pytest.fail(f"processes {pids} are still there")
 
 
 def _state(pid: int) -> str:

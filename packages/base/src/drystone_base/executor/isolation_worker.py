@@ -1,22 +1,20 @@
 """The child process of an isolated plugin: opens one library and serves what it offers.
 
 Started by ``drystone_base.plugins.isolation`` as ``python -m ... READ_FD WRITE_FD MEMORY``. It
-talks over those two pipes only; what the plugin prints goes elsewhere. It ends with its parent.
+talks over those two pipes only; what the plugin prints goes elsewhere. A keeper stands between it
+and its parent: it ends with its parent, and all that the plugin has started ends with it.
 """
 
 from __future__ import annotations
 
 import os
-import resource
 import sys
-import threading
-import time
 from collections.abc import Callable
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from drystone_base.core.errors import DrystoneError
+from drystone_base.plugins._keeper import keep
 from drystone_base.plugins.isolation_channel import Channel, Closed
 
 if TYPE_CHECKING:
@@ -31,41 +29,24 @@ PYTHON: Final = "python:"
 _python: Callable[[bytes, dict[str, Any]], bytes | None] | None = None
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str]) -> NoReturn:
     """Serve requests until the parent closes the pipe."""
     source, target, memory = map(int, arguments)
+    keep(lambda: _answer(source, target), memory, files=(source, target))
+
+
+def _answer(source: int, target: int) -> NoReturn:
+    for end in (source, target):
+        os.set_inheritable(end, False)
     channel = Channel(source, target)
-    _follow_parent()
-    _limit(memory)
-    channel.send({"ok": True})
+    channel.send({"ok": True, "process": os.getpid()})
     while True:
         try:
             header, blob = channel.receive(longest=_LONGEST)
         except Closed:
-            return 0
+            os._exit(0)
         reply, data = _serve(header, blob)
         channel.send(reply, data)
-
-
-def _follow_parent() -> None:
-    """End at once when the parent is gone, even while a plugin hangs."""
-    parent = os.getppid()
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True, name="follow-parent").start()
-
-
-def _limit(memory: int) -> None:
-    """Cap address space; the parent watches resident memory and is stricter."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    if memory:
-        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-        cap = pages * resource.getpagesize() + 2 * memory
-        resource.setrlimit(resource.RLIMIT_AS, (cap, cap))
 
 
 def _serve(header: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
@@ -160,4 +141,4 @@ def _optimize(header: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], byte
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

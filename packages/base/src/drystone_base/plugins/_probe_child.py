@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any, Final
 
 from drystone_base.modules.wanted import load_no_others
+from drystone_base.plugins._keeper import keep
 from drystone_base.plugins._open import initialise, open_plugin
-from drystone_base.plugins._probe_keeper import keep
 from drystone_base.plugins._record import Plugin, failed
 
 __all__ = ["main"]

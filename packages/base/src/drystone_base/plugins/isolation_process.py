@@ -29,6 +29,7 @@ _TAIL: Final = 2000
 _ROOM: Final = 1 << 20
 """Bytes that a pipe holds: tensors cross in fewer turns of the two processes."""
 _LAST_WORDS_SECONDS: Final = 1.0
+_ORDERLY_SECONDS: Final = 5.0
 _ANSWER_MINIMUM: Final = 64 << 20
 
 
@@ -63,6 +64,7 @@ class Worker:
         self.lock = threading.Lock()
         self.offered: dict[str, Any] = {}
         self.dropped: list[int] = []
+        self._serving = 0
         self._said = b""
         self._during = ""
         self._stop: Callable[[], object] | None = None
@@ -101,7 +103,7 @@ class Worker:
         )
         self.listener.start()
         with self.lock:
-            self._receive(_START_SECONDS, 0)
+            self._serving = self._receive(_START_SECONDS, 0)[0].get("process", 0)
             reply, ops = self._ask({"call": "open", "path": self.path}, b"", limits)
         self.offered = reply | {"ops": ops}
 
@@ -131,13 +133,14 @@ class Worker:
         return self.process.poll() is None
 
     def end(self) -> None:
-        """Kill the process and what it started."""
+        """End the process and what it started: its keeper does that, the one that was made here."""
         if self.process.poll() is None:
+            self.process.terminate()
             try:
-                os.killpg(self.process.pid, signal.SIGKILL)
-            except ProcessLookupError:
+                self.process.wait(_ORDERLY_SECONDS)
+            except subprocess.TimeoutExpired:  # a plugin can stop it, not have it live on
                 self.process.kill()
-            self.process.wait()
+                self.process.wait()
         if self.channel.source >= 0:
             self.channel.close()
             self.channel.source = self.channel.target = -1
@@ -228,7 +231,7 @@ class Worker:
         if not self.memory:
             return
         try:
-            text = Path(f"/proc/{self.process.pid}/statm").read_text(encoding="ascii")
+            text = Path(f"/proc/{self._serving}/statm").read_text(encoding="ascii")
         except OSError:
             return
         used = int(text.split()[1]) * resource.getpagesize()

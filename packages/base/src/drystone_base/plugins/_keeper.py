@@ -1,8 +1,8 @@
-"""Who watches a trial: a process between it and the loader, which leaves nothing of it behind.
+"""Who watches a plugin's process: one between it and the loader, which leaves nothing of it behind.
 
-The trial is its child. It ends the trial when that holds too much memory, and when it has ended
-all that it has started, also what has left its process group or lost its parent. It ends with
-the loader, and the trial ends with it.
+The plugin's process, a trial or the worker of an isolated plugin, is its child. When that has
+ended, it ends all that the child has started, also what has left its process group or lost its
+parent. It ends with the loader or when that terminates it, and its child ends with it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
-import select
 import signal
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,36 +20,46 @@ __all__ = ["keep"]
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _TICK_SECONDS: Final = 0.02
+_SLOW_TICK_SECONDS: Final = 1.0
+_AWAITED: Final = (signal.SIGCHLD, signal.SIGTERM)
 
 
-def keep(body: Callable[[], object], memory: int, tell: Callable[[int], object]) -> NoReturn:
+def keep(
+    body: Callable[[], object],
+    memory: int,
+    tell: Callable[[int], object] | None = None,
+    files: tuple[int, ...] = (),
+) -> NoReturn:
     """Run ``body`` in a process of its own, of at most ``memory`` bytes, and end as that does.
 
-    ``tell`` is called with the bytes that it held where they were too many.
+    ``tell`` is called with the bytes that it held where they were too many; without it, whoever
+    asks the process watches that. ``files`` are open in that process only.
     """
     control = ctypes.CDLL(None).prctl
-    loader = os.getppid()
+    loader, keeper = os.getppid(), os.getpid()
     control(_PR_SET_CHILD_SUBREAPER, 1)
-    control(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    keeper = os.getpid()
-    trial = os.fork()
-    if trial == 0:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # who ignores it cannot wait for anybody
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    child = os.fork()
+    if child == 0:
         control(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if os.getppid() == keeper:
             _limit(memory)
             body()
         os._exit(1)
-    signal.signal(signal.SIGTERM, lambda *_: _end_all())
-    if os.getppid() != loader:
-        _end_all()
-    status, held = _watch(trial, memory)
-    if held:
+    for file in files:
+        os.close(file)
+    status, held = _watch(child, loader, memory if tell else 0)
+    if held and tell:
         tell(held)
     _reap()
     if os.WIFSIGNALED(status):
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        os.kill(os.getpid(), os.WTERMSIG(status))
+        with suppress(OSError):  # for SIGKILL nothing can be set
+            signal.signal(os.WTERMSIG(status), signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.kill(keeper, os.WTERMSIG(status))
     os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)
 
 
@@ -66,20 +75,32 @@ def _limit(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (most, hard))
 
 
-def _watch(trial: int, memory: int) -> tuple[int, int]:
-    """Its status when it has ended, and the bytes that it held if it was ended for them."""
-    end = select.poll()
-    with suppress(OSError):  # before Linux 5.3: then it is looked at every few ms
-        end.register(os.pidfd_open(trial), select.POLLIN)
+def _watch(child: int, loader: int, memory: int) -> tuple[int, int]:
+    """Its status when it has ended, and the bytes that it held if it was ended for them.
+
+    The loader's death is asked for: a signal at it would come at the end of the thread, too, that
+    has started this process.
+    """
+    tick = _TICK_SECONDS if memory else _SLOW_TICK_SECONDS
     while True:
-        end.poll(_TICK_SECONDS * 1000)
-        found, status = os.waitpid(trial, os.WNOHANG)
-        if found:
+        found = signal.sigtimedwait(_AWAITED, tick)
+        if os.getppid() != loader or (found and found.si_signo == signal.SIGTERM):
+            _reap()
+            os._exit(1)
+        if (status := _ended(child)) is not None:
             return status, 0
-        held = _held(trial)
-        if memory and held > memory:
-            os.kill(trial, signal.SIGKILL)
-            return os.waitpid(trial, 0)[1], held
+        held = _held(child) if memory else 0
+        if held > memory:
+            os.kill(child, signal.SIGKILL)
+            return os.waitpid(child, 0)[1], held
+
+
+def _ended(child: int) -> int | None:
+    """The child's status if it has ended. Orphans that have ended are let go."""
+    while True:
+        found, status = os.waitpid(-1, os.WNOHANG)
+        if found in (0, child):
+            return status if found else None
 
 
 def _held(process: int) -> int:
@@ -88,11 +109,6 @@ def _held(process: int) -> int:
             return int(file.read().split()[1]) * resource.getpagesize()
     except (OSError, IndexError):
         return 0
-
-
-def _end_all() -> NoReturn:
-    _reap()
-    os._exit(1)
 
 
 def _reap() -> None:
