@@ -40,7 +40,7 @@ void in_parts(std::size_t bytes, const Use& use) {
 
 }  // namespace
 
-Executable::Executable(const TF_SubgraphRegion& region)
+Executable::Executable(const DS_SubgraphRegion& region)
     : built_(build(region)), stream_(open_stream()), layers_(*stream_) {
   stream_->enter();
   fuse(built_.graph, built_.results);
@@ -91,7 +91,7 @@ void Executable::place_inputs() {
 }
 
 // Constants, weights, and what follows from them.
-void Executable::place_steady(const TF_SubgraphRegion& region) {
+void Executable::place_steady(const DS_SubgraphRegion& region) {
   std::vector<bool> wanted(memory_.size(), false);
   for (const Operation& op : built_.graph.operations) {
     for (int v : op.in) wanted[at(built_.graph.root(v))] = true;

@@ -12,11 +12,11 @@ namespace drystone::gpu {
 class Executable {
  public:
   // Throws Refused, and std::runtime_error where the device fails.
-  explicit Executable(const TF_SubgraphRegion& region);
+  explicit Executable(const DS_SubgraphRegion& region);
 
-  // Inputs and outputs as TP_SubgraphFns::execute has them.
+  // Inputs and outputs as DS_SubgraphFns::execute has them.
   void run(TF_Tensor* const* inputs, TF_Tensor** outputs);
-  // As TP_SubgraphFns::update.
+  // As DS_SubgraphFns::update.
   void update(TF_Tensor* const* inputs, const unsigned char* changed);
 
  private:
@@ -28,7 +28,7 @@ class Executable {
     std::size_t bytes;
   };
 
-  void place_steady(const TF_SubgraphRegion& region);
+  void place_steady(const DS_SubgraphRegion& region);
   void place_inputs();
   void bind_all();
   void place_results();

@@ -34,7 +34,7 @@ void guarded(const char* place, TF_Status* status, Body body) {
   if (!error.ok()) drystone::sdk::store(error, status);
 }
 
-unsigned char wants(const TP_SubgraphBackend*, void*, const TF_SubgraphNode* node) {
+unsigned char wants(const DS_SubgraphBackend*, void*, const DS_SubgraphNode* node) {
   std::string why;
   return drystone::gpu::takes(*node, &why) ? 1 : 0;
 }
@@ -46,7 +46,7 @@ bool takes_small() {
   return said == "1" || said == "true" || said == "yes" || said == "on";
 }
 
-unsigned char accept(const TP_SubgraphBackend*, const TF_SubgraphRegion* region,
+unsigned char accept(const DS_SubgraphBackend*, const DS_SubgraphRegion* region,
                      TF_Status* status) {
   unsigned char accepted = 0;
   guarded("accept", status, [&] {
@@ -60,7 +60,7 @@ unsigned char accept(const TP_SubgraphBackend*, const TF_SubgraphRegion* region,
   return accepted;
 }
 
-void review(const TP_SubgraphBackend*, const TF_SubgraphRegion* region, unsigned char* keep,
+void review(const DS_SubgraphBackend*, const DS_SubgraphRegion* region, unsigned char* keep,
             TF_Buffer*, TF_Status* status) {
   guarded("review", status, [&] {
     bool worth = false;
@@ -69,43 +69,43 @@ void review(const TP_SubgraphBackend*, const TF_SubgraphRegion* region, unsigned
   });
 }
 
-void* compile(const TP_SubgraphBackend*, const TF_SubgraphRegion* region, TF_Status* status) {
+void* compile(const DS_SubgraphBackend*, const DS_SubgraphRegion* region, TF_Status* status) {
   void* made = nullptr;
   guarded("compile", status, [&] { made = new Executable(*region); });
   return made;
 }
 
-void execute(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
+void execute(const DS_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
              TF_Tensor** outputs, int32_t, TF_Status* status) {
   guarded("execute", status, [&] { static_cast<Executable*>(executable)->run(inputs, outputs); });
 }
 
-void destroy(const TP_SubgraphBackend*, void* executable) {
+void destroy(const DS_SubgraphBackend*, void* executable) {
   delete static_cast<Executable*>(executable);
 }
 
-void update(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
+void update(const DS_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
             const unsigned char* changed, TF_Status* status) {
   guarded("update", status, [&] { static_cast<Executable*>(executable)->update(inputs, changed); });
 }
 
 }  // namespace
 
-TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_Status* status) {
+TF_CAPI_EXPORT void DS_InitSubgraph(DS_SubgraphRegistrationParams* params, TF_Status* status) {
   if (const drystone::gpu::Found& found = drystone::gpu::found(); found.devices == 0) {
     TF_SetStatus(status, TF_UNAVAILABLE, ("0 devices: " + found.reason).c_str());
     return;
   }
-  params->major_version = SG_MAJOR;
-  params->minor_version = SG_MINOR;
-  params->patch_version = SG_PATCH;
-  params->backend->struct_size = TP_SUBGRAPH_BACKEND_STRUCT_SIZE;
+  params->major_version = DS_SUBGRAPH_MAJOR;
+  params->minor_version = DS_SUBGRAPH_MINOR;
+  params->patch_version = DS_SUBGRAPH_PATCH;
+  params->backend->struct_size = DS_SUBGRAPH_BACKEND_STRUCT_SIZE;
   params->backend->name = "gpu";
   params->backend->minimum_size = 1;
   params->backend->version = "0.1.0";
-  params->selector_fns->struct_size = TP_SUBGRAPH_SELECTOR_FNS_STRUCT_SIZE;
+  params->selector_fns->struct_size = DS_SUBGRAPH_SELECTOR_FNS_STRUCT_SIZE;
   params->selector_fns->select = wants;
-  params->fns->struct_size = TP_SUBGRAPH_FNS_STRUCT_SIZE;
+  params->fns->struct_size = DS_SUBGRAPH_FNS_STRUCT_SIZE;
   params->fns->accept = accept;
   params->fns->review = review;
   params->fns->compile = compile;

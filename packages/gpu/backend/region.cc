@@ -7,7 +7,7 @@
 namespace drystone::gpu {
 namespace {
 
-sdk::NodeView view_of(const TF_SubgraphNode& node) {
+sdk::NodeView view_of(const DS_SubgraphNode& node) {
   return sdk::NodeView(
       std::string_view(static_cast<const char*>(node.node_def), node.node_def_size));
 }
@@ -22,7 +22,7 @@ bool is_fixed(const Rule& rule, int input, int count) {
 
 }  // namespace
 
-bool takes(const TF_SubgraphNode& node, std::string* why) {
+bool takes(const DS_SubgraphNode& node, std::string* why) {
   for (int k = 0; k < node.num_outputs; ++k) {
     if (type_of(node.output_types[k]) == Type::none) {
       *why = std::string(node.op) + " gives a type that no kernel of the GPU has";
@@ -32,12 +32,12 @@ bool takes(const TF_SubgraphNode& node, std::string* why) {
   return rule_of(view_of(node), why) != nullptr;
 }
 
-std::vector<bool> computable(const TF_SubgraphRegion& region, bool* worth) {
+std::vector<bool> computable(const DS_SubgraphRegion& region, bool* worth) {
   const auto count = static_cast<std::size_t>(region.num_nodes);
   std::vector<bool> can(count, false), known(count, false);
   *worth = false;
   for (std::size_t k = 0; k < count; ++k) {
-    const TF_SubgraphNode& node = *region.nodes[k];
+    const DS_SubgraphNode& node = *region.nodes[k];
     std::string why;
     const Rule* rule = rule_of(view_of(node), &why);
     if (rule == nullptr) continue;
@@ -59,7 +59,7 @@ std::vector<bool> computable(const TF_SubgraphRegion& region, bool* worth) {
 
 namespace {
 
-int add_input(Built& built, const TF_SubgraphValue& input, int number) {
+int add_input(Built& built, const DS_SubgraphValue& input, int number) {
   const Type type = type_of(input.dtype);
   if (type == Type::none || input.rank < 0) throw Refused("an input of a type that no kernel has");
   Dims dims(input.dims, input.dims + input.rank);
@@ -77,7 +77,7 @@ int add_input(Built& built, const TF_SubgraphValue& input, int number) {
 
 }  // namespace
 
-Built build(const TF_SubgraphRegion& region) {
+Built build(const DS_SubgraphRegion& region) {
   Built built;
   for (int k = 0; k < region.num_inputs; ++k) {
     built.inputs.push_back(add_input(built, *region.inputs[k], k));
@@ -88,7 +88,7 @@ Built build(const TF_SubgraphRegion& region) {
                     : made.at(static_cast<std::size_t>(node)).at(static_cast<std::size_t>(slot));
   };
   for (int k = 0; k < region.num_nodes; ++k) {
-    const TF_SubgraphNode& node = *region.nodes[k];
+    const DS_SubgraphNode& node = *region.nodes[k];
     const sdk::NodeView view = view_of(node);
     std::string why;
     const Rule* rule = rule_of(view, &why);

@@ -10,11 +10,11 @@
 namespace drystone::gpu {
 
 // Whether the backend takes a node; `why` says what stands against it.
-bool takes(const TF_SubgraphNode& node, std::string* why);
+bool takes(const DS_SubgraphNode& node, std::string* why);
 
 // For each node whether it can be computed: what must be known when the region is compiled is then
 // known. `worth`: whether one of them is a product or a convolution.
-std::vector<bool> computable(const TF_SubgraphRegion& region, bool* worth);
+std::vector<bool> computable(const DS_SubgraphRegion& region, bool* worth);
 
 struct Built {
   Graph graph;
@@ -23,6 +23,6 @@ struct Built {
 };
 
 // The region for its inputs' shapes; throws Refused.
-Built build(const TF_SubgraphRegion& region);
+Built build(const DS_SubgraphRegion& region);
 
 }  // namespace drystone::gpu

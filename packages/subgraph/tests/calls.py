@@ -55,7 +55,7 @@ def graph_of(*called: str) -> Graph:
 def seeing(
     compile_library: Callable[..., Path],
     name: str = "seeing",
-    size: str = "TP_SUBGRAPH_FNS_STRUCT_SIZE",
+    size: str = "DS_SUBGRAPH_FNS_STRUCT_SIZE",
 ) -> ctypes.CDLL:
     """The library of ``seeing.c``, whose backend of that name says ``size`` of its functions."""
     from drystone_subgraph.c_abi import c_backend
@@ -64,5 +64,5 @@ def seeing(
     path = compile_library(_SOURCE, flags=[f'-DNAME="{name}"', f"-DFNS_SIZE={size}"])
     plugin: Any = load_library(str(path), policy="allow_unverified")
     if name not in backend.backends():  # taken out after another test
-        c_backend.initialise(plugin.library, "TF_InitSubgraph")
+        c_backend.initialise(plugin.library, "DS_InitSubgraph")
     return ctypes.CDLL(str(path))

@@ -171,7 +171,7 @@ static void rewrite(const TF_Buffer* graph, Text only, TF_Buffer* result, TF_Sta
   result->data_deallocator = free_bytes;
 }
 
-static void run(void* context, const TP_PassCall* call, TF_Status* status) {
+static void run(void* context, const DS_PassCall* call, TF_Status* status) {
   const Text only = only_of(call->settings);
   int32_t k;
   (void)context;
@@ -180,17 +180,17 @@ static void run(void* context, const TP_PassCall* call, TF_Status* status) {
   }
 }
 
-TF_CAPI_EXPORT void TF_InitPasses(TP_PassRegistrationParams* params, TF_Status* status) {
+TF_CAPI_EXPORT void DS_InitPasses(DS_PassRegistrationParams* params, TF_Status* status) {
   static const char* const ops[] = {"Relu", NULL};
-  TP_Pass pass = {0};
-  params->major_version = TP_PASSES_MAJOR;
-  params->minor_version = TP_PASSES_MINOR;
-  params->patch_version = TP_PASSES_PATCH;
-  pass.struct_size = TP_PASS_STRUCT_SIZE;
+  DS_Pass pass = {0};
+  params->major_version = DS_PASSES_MAJOR;
+  params->minor_version = DS_PASSES_MINOR;
+  params->patch_version = DS_PASSES_PATCH;
+  pass.struct_size = DS_PASS_STRUCT_SIZE;
   pass.name = "Relu6";
-  pass.grouping = TP_PassGrouping_PrePlacement;
+  pass.grouping = DS_PassGrouping_PrePlacement;
   pass.phase = 5;
   pass.ops = ops;
   pass.run = run; /* is_default stays 0: values change, so users ask for it */
-  TF_RegisterPass(&pass, status);
+  DS_RegisterPass(&pass, status);
 }

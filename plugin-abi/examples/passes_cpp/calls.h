@@ -22,7 +22,7 @@ inline void protect(GraphEdit* graph, const char* const* names) {
   }
 }
 
-inline Error edit_one(const TP_PassCall& call, int k, Edit edit) {
+inline Error edit_one(const DS_PassCall& call, int k, Edit edit) {
   const Result<GraphView> parsed = GraphView::parse(view(call.graphs[k]));
   if (!parsed.ok()) return parsed.error();
   GraphEdit graph(*parsed);
@@ -33,7 +33,7 @@ inline Error edit_one(const TP_PassCall& call, int k, Edit edit) {
 }
 
 // The run of a pass whose context is an Edit.
-inline void run(void* context, const TP_PassCall* call, TF_Status* status) {
+inline void run(void* context, const DS_PassCall* call, TF_Status* status) {
   const Error error = guarded("the pass", [&] {
     for (int k = 0; k < call->num_graphs; ++k) {
       const auto edit = reinterpret_cast<Edit>(context);

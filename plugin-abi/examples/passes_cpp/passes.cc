@@ -10,7 +10,7 @@ namespace {
 
 struct Entry {
   const char* name;
-  TP_PassGrouping grouping;
+  DS_PassGrouping grouping;
   int phase;
   const char* const* ops;
   example::Edit edit;
@@ -20,28 +20,28 @@ const char* const kCollectives[] = {"NcclReduce", "NcclBroadcast", nullptr};
 const char* const kLayouts[] = {"Conv2D", "MaxPool", "AvgPool", nullptr};
 
 const Entry kPasses[] = {
-    {"NcclReplacePass", TP_PassGrouping_PostPlacement, 0, kCollectives, example::nccl_replace},
-    {"LayoutRewritePass", TP_PassGrouping_PostPartitioning, 1, kLayouts, example::layout_rewrite},
-    {"LayoutConversionPass", TP_PassGrouping_PostPartitioning, 2, kLayouts,
+    {"NcclReplacePass", DS_PassGrouping_PostPlacement, 0, kCollectives, example::nccl_replace},
+    {"LayoutRewritePass", DS_PassGrouping_PostPartitioning, 1, kLayouts, example::layout_rewrite},
+    {"LayoutConversionPass", DS_PassGrouping_PostPartitioning, 2, kLayouts,
      example::layout_conversion},
 };
 
 }  // namespace
 
-extern "C" TF_CAPI_EXPORT void TF_InitPasses(TP_PassRegistrationParams* params, TF_Status* status) {
-  params->major_version = TP_PASSES_MAJOR;
-  params->minor_version = TP_PASSES_MINOR;
-  params->patch_version = TP_PASSES_PATCH;
+extern "C" TF_CAPI_EXPORT void DS_InitPasses(DS_PassRegistrationParams* params, TF_Status* status) {
+  params->major_version = DS_PASSES_MAJOR;
+  params->minor_version = DS_PASSES_MINOR;
+  params->patch_version = DS_PASSES_PATCH;
   for (const Entry& entry : kPasses) {
-    TP_Pass pass = {};
-    pass.struct_size = TP_PASS_STRUCT_SIZE;
+    DS_Pass pass = {};
+    pass.struct_size = DS_PASS_STRUCT_SIZE;
     pass.name = entry.name;
     pass.grouping = entry.grouping;
     pass.phase = entry.phase;
     pass.ops = entry.ops;
     pass.context = reinterpret_cast<void*>(entry.edit);
     pass.run = example::run;
-    TF_RegisterPass(&pass, status);
+    DS_RegisterPass(&pass, status);
     if (TF_GetCode(status) != TF_OK) return;
   }
 }

@@ -29,7 +29,7 @@ typedef struct {
   Step step[kMost];
 } Program;
 
-static Op op_of(const TF_SubgraphNode* node) {
+static Op op_of(const DS_SubgraphNode* node) {
   static const char* const names[] = {"AddV2", "Sub", "Mul", "Neg"};
   if (node->num_outputs != 1 || node->output_types[0] != TF_FLOAT) return kNone;
   for (int k = 0; k < 4; ++k) {
@@ -38,14 +38,14 @@ static Op op_of(const TF_SubgraphNode* node) {
   return kNone;
 }
 
-static unsigned char wants(const TP_SubgraphBackend* backend, void* selector,
-                           const TF_SubgraphNode* node) {
+static unsigned char wants(const DS_SubgraphBackend* backend, void* selector,
+                           const DS_SubgraphNode* node) {
   (void)backend;
   (void)selector;
   return op_of(node) != kNone;
 }
 
-static unsigned char accept(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
+static unsigned char accept(const DS_SubgraphBackend* backend, const DS_SubgraphRegion* region,
                             TF_Status* status) {
   (void)backend;
   if (region->num_nodes + region->num_inputs <= kMost && region->num_outputs <= kMost) return 1;
@@ -53,21 +53,21 @@ static unsigned char accept(const TP_SubgraphBackend* backend, const TF_Subgraph
   return 0;
 }
 
-static int64_t count(const TF_SubgraphValue* value) {
+static int64_t count(const DS_SubgraphValue* value) {
   int64_t elements = 1;
   for (int k = 0; k < value->rank; ++k) elements *= value->dims[k];
   return elements;
 }
 
 /* Whether a value has more to say of the outputs' shape than another: one number has least. */
-static int larger(const TF_SubgraphValue* value, const TF_SubgraphValue* than) {
+static int larger(const DS_SubgraphValue* value, const DS_SubgraphValue* than) {
   if (count(than) == 1) return count(value) != 1 || value->rank > than->rank;
   return count(value) > 1 && count(value) > count(than);
 }
 
 /* The shape of the outputs is that of the largest input; others must be like it, or one number. */
-static int set_shape(Program* program, const TF_SubgraphRegion* region) {
-  const TF_SubgraphValue* largest = region->inputs[0];
+static int set_shape(Program* program, const DS_SubgraphRegion* region) {
+  const DS_SubgraphValue* largest = region->inputs[0];
   for (int k = 1; k < region->num_inputs; ++k) {
     if (larger(region->inputs[k], largest)) largest = region->inputs[k];
   }
@@ -76,7 +76,7 @@ static int set_shape(Program* program, const TF_SubgraphRegion* region) {
   program->elements = count(largest);
   for (int k = 0; k < largest->rank; ++k) program->dims[k] = largest->dims[k];
   for (int k = 0; k < region->num_inputs; ++k) {
-    const TF_SubgraphValue* value = region->inputs[k];
+    const DS_SubgraphValue* value = region->inputs[k];
     const size_t bytes = (size_t)largest->rank * sizeof(int64_t);
     program->single[k] = value->rank <= largest->rank && count(value) == 1;
     if (program->single[k]) continue;
@@ -87,9 +87,9 @@ static int set_shape(Program* program, const TF_SubgraphRegion* region) {
 }
 
 /* Every step must have an operand of the full shape, or its result would be smaller. */
-static int add_steps(Program* program, const TF_SubgraphRegion* region) {
+static int add_steps(Program* program, const DS_SubgraphRegion* region) {
   for (int k = 0; k < region->num_nodes; ++k) {
-    const TF_SubgraphNode* node = region->nodes[k];
+    const DS_SubgraphNode* node = region->nodes[k];
     Step* step = &program->step[k];
     int full = program->elements == 1;
     step->op = op_of(node);
@@ -110,7 +110,7 @@ static int add_steps(Program* program, const TF_SubgraphRegion* region) {
   return 1;
 }
 
-static void* compile(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
+static void* compile(const DS_SubgraphBackend* backend, const DS_SubgraphRegion* region,
                      TF_Status* status) {
   (void)backend;
   Program* program = calloc(1, sizeof(Program));
@@ -138,7 +138,7 @@ static float apply(Op op, float a, float b) {
   }
 }
 
-static void execute(const TP_SubgraphBackend* backend, void* executable, TF_Tensor* const* inputs,
+static void execute(const DS_SubgraphBackend* backend, void* executable, TF_Tensor* const* inputs,
                     int32_t num_inputs, TF_Tensor** outputs, int32_t num_outputs,
                     TF_Status* status) {
   (void)backend;
@@ -166,7 +166,7 @@ static void execute(const TP_SubgraphBackend* backend, void* executable, TF_Tens
   }
 }
 
-static void destroy(const TP_SubgraphBackend* backend, void* executable) {
+static void destroy(const DS_SubgraphBackend* backend, void* executable) {
   (void)backend;
   free(executable);
 }
@@ -178,7 +178,7 @@ static void free_bytes(void* data, size_t length) {
   free(data);
 }
 
-static void serialize(const TP_SubgraphBackend* backend, void* executable, TF_Buffer* bytes,
+static void serialize(const DS_SubgraphBackend* backend, void* executable, TF_Buffer* bytes,
                       TF_Status* status) {
   (void)backend;
   void* copy = malloc(sizeof(Program));
@@ -191,7 +191,7 @@ static void serialize(const TP_SubgraphBackend* backend, void* executable, TF_Bu
   bytes->data_deallocator = free_bytes;
 }
 
-static void* deserialize(const TP_SubgraphBackend* backend, const TF_SubgraphRegion* region,
+static void* deserialize(const DS_SubgraphBackend* backend, const DS_SubgraphRegion* region,
                          const TF_Buffer* bytes, TF_Status* status) {
   (void)backend;
   Program* program = bytes->length == sizeof(Program) ? malloc(sizeof(Program)) : NULL;
@@ -202,18 +202,18 @@ static void* deserialize(const TP_SubgraphBackend* backend, const TF_SubgraphReg
   return NULL;
 }
 
-TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_Status* status) {
+TF_CAPI_EXPORT void DS_InitSubgraph(DS_SubgraphRegistrationParams* params, TF_Status* status) {
   (void)status;
-  params->major_version = SG_MAJOR;
-  params->minor_version = SG_MINOR;
-  params->patch_version = SG_PATCH;
-  params->backend->struct_size = TP_SUBGRAPH_BACKEND_STRUCT_SIZE;
+  params->major_version = DS_SUBGRAPH_MAJOR;
+  params->minor_version = DS_SUBGRAPH_MINOR;
+  params->patch_version = DS_SUBGRAPH_PATCH;
+  params->backend->struct_size = DS_SUBGRAPH_BACKEND_STRUCT_SIZE;
   params->backend->name = "elementwise";
   params->backend->minimum_size = 2;
   params->backend->version = "1";
-  params->selector_fns->struct_size = TP_SUBGRAPH_SELECTOR_FNS_STRUCT_SIZE;
+  params->selector_fns->struct_size = DS_SUBGRAPH_SELECTOR_FNS_STRUCT_SIZE;
   params->selector_fns->select = wants;
-  params->fns->struct_size = TP_SUBGRAPH_FNS_STRUCT_SIZE;
+  params->fns->struct_size = DS_SUBGRAPH_FNS_STRUCT_SIZE;
   params->fns->accept = accept;
   params->fns->compile = compile;
   params->fns->execute = execute;

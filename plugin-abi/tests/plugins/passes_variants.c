@@ -14,39 +14,39 @@ TF_PLATFORM_STRINGS()
 #define NAME "variant"
 #endif
 #ifndef GROUPING
-#define GROUPING TP_PassGrouping_PrePlacement
+#define GROUPING DS_PassGrouping_PrePlacement
 #endif
 #ifndef SIZE
-#define SIZE TP_PASS_STRUCT_SIZE
+#define SIZE DS_PASS_STRUCT_SIZE
 #endif
 #ifndef RUN
 #define RUN run
 #endif
 #ifndef MAJOR
-#define MAJOR TP_PASSES_MAJOR
+#define MAJOR DS_PASSES_MAJOR
 #endif
 #ifndef ANSWER
 #define ANSWER (void)call
 #endif
 
-static void run(void* context, const TP_PassCall* call, TF_Status* status) {
+static void run(void* context, const DS_PassCall* call, TF_Status* status) {
   (void)context;
   TF_SetStatus(status, TF_OK, "");
   ANSWER;
 }
 
-TF_CAPI_EXPORT void TF_InitPasses(TP_PassRegistrationParams* params, TF_Status* status) {
-  TP_Pass pass;
+TF_CAPI_EXPORT void DS_InitPasses(DS_PassRegistrationParams* params, TF_Status* status) {
+  DS_Pass pass;
   memset(&pass, 0, sizeof pass);
   params->major_version = MAJOR;
   pass.struct_size = SIZE;
   pass.name = NAME;
-  pass.grouping = (TP_PassGrouping)(GROUPING);
+  pass.grouping = (DS_PassGrouping)(GROUPING);
   pass.run = RUN;
   (void)run;
-  TF_RegisterPass(&pass, status);
+  DS_RegisterPass(&pass, status);
 #ifdef TWICE
-  if (TF_GetCode(status) == TF_OK) TF_RegisterPass(&pass, status);
+  if (TF_GetCode(status) == TF_OK) DS_RegisterPass(&pass, status);
 #endif
 #ifdef REFUSE
   TF_SetStatus(status, TF_UNAVAILABLE, REFUSE);

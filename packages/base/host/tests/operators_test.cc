@@ -35,7 +35,7 @@ Scale* made(float factor) {
   return new Scale{factor};
 }
 
-void execute(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
+void execute(const DS_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
              TF_Tensor** outputs, int32_t, TF_Status* status) {
   auto* scale = static_cast<Scale*>(executable);
   CHECK(!scale->busy);
@@ -52,21 +52,21 @@ void execute(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* inpu
   scale->busy = false;
 }
 
-void update(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
+void update(const DS_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
             const unsigned char* changed, TF_Status*) {
   CHECK(changed[0] == 0 && inputs[0] == nullptr && changed[1] != 0);
   static_cast<Scale*>(executable)->factor = *static_cast<const float*>(TF_TensorData(inputs[1]));
 }
 
-void destroy(const TP_SubgraphBackend*, void* executable) {
+void destroy(const DS_SubgraphBackend*, void* executable) {
   --alive;
   const bool throws = static_cast<Scale*>(executable)->factor == kThrows;
   delete static_cast<Scale*>(executable);
   if (throws) throw std::runtime_error("cannot let go");
 }
 
-TP_SubgraphBackend backend{};
-TP_SubgraphFns fns{};
+DS_SubgraphBackend backend{};
+DS_SubgraphFns fns{};
 
 std::int64_t new_operator() {
   const int32_t weight = 1;
@@ -150,13 +150,13 @@ void inputs_given_back() {
   DS_DeleteOperator(number);
 }
 
-void twice(const TP_SubgraphBackend*, void*, TF_Tensor* const*, int32_t, TF_Tensor** outputs, int32_t,
+void twice(const DS_SubgraphBackend*, void*, TF_Tensor* const*, int32_t, TF_Tensor** outputs, int32_t,
            TF_Status*) {
   outputs[0] = outputs[1] = TF_AllocateTensor(TF_FLOAT, nullptr, 0, sizeof(float));
 }
 
 void outputs_given_twice() {
-  TP_SubgraphFns own = fns;
+  DS_SubgraphFns own = fns;
   own.execute = twice;
   const TF_DataType types[] = {TF_FLOAT, TF_FLOAT};
   TF_Status* status = TF_NewStatus();

@@ -68,6 +68,25 @@ def test_prototypes_are_tensorflows(tmp_path: Path) -> None:
     assert {name: ours[name] for name in common} == {name: theirs[name] for name in common}
 
 
+def test_names_that_tensorflow_lacks_are_drystones() -> None:
+    """S2-interface-c: TF_ and SE_ are TensorFlow's, of this or an older release; ours are DS_."""
+    include = Path(tf.sysconfig.get_include())
+    headers = [*include.glob("tensorflow/c/**/*.h"), *include.glob("xla/tsl/c/*.h")]
+    headers += [*include.glob("tensorflow/core/platform/*.h"), *include.glob("**/tf_rendezvous*.h")]
+    headers += include.glob("**/ctstring*.h")
+    theirs = set(re.findall(r"\b\w+\b", "".join(h.read_text("utf-8") for h in headers)))
+    older = {
+        "TF_InitGraphPlugin",
+        "TF_GetGrapplerItem",
+    }  # of RFC 20201027, and of the code beside it
+    older |= {"TF_GetInputPropertiesSize", "TF_GetOutputPropertiesSize"}  # of releases up to 2.8
+    older |= {"TF_Log", "TF_VLog", "TF_DVLog", "TF_LogLevel"}  # of releases up to 2.16
+    named = {*LOCK["functions"], *LOCK["structs"], *LOCK["enums"], *LOCK["constants"]}
+    unknown = {n for n in named - older - theirs if not n.startswith("DS_")}
+    assert not unknown
+    assert not {n for n in named & theirs if n.startswith("DS_")}
+
+
 def test_sizes_and_offsets_are_tensorflows(tmp_path: Path) -> None:
     """S0-structs: every struct that TensorFlow's headers have in C, member by member."""
     theirs = Path(tf.sysconfig.get_include(), "tensorflow", "c")

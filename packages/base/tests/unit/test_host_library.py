@@ -108,7 +108,7 @@ def test_known_entries_name_their_modules() -> None:
         "DS_OrderOptimizer": "graph-optimizer",
         "TF_InitGraph": "graph-optimizer",
         "TF_InitGraphPlugin": "graph-optimizer",
-        "TF_InitPasses": "graph-passes",
+        "DS_InitPasses": "graph-passes",
         "TF_InitProfiler": "profiler",
     }
 

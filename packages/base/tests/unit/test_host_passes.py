@@ -38,7 +38,7 @@ def registered(compile_library: Compile) -> HostLibrary:
     sources = [folder / f"{name}.cc" for name in ("passes", "nccl_replace", "layout_pair")]
     other = open_library(compile_library(*sources, flags=[f"-I{folder}"]))
     for one in (library, other):
-        one.initialise("TF_InitPasses")
+        one.initialise("DS_InitPasses")
     sync()
     return library
 
@@ -111,18 +111,18 @@ def test_a_pass_that_is_not_there() -> None:
 
 
 @pytest.mark.parametrize(("macros", "text"), [
-    ({"NAME": '"a b"'}, r"TP_Pass\.name is no name"),
-    ({"GROUPING": "4"}, r"pass variant: TP_Pass\.grouping is 4, which is none of TP_PassGrouping"),
-    ({"SIZE": "8"}, r"TP_Pass\.struct_size is 8; it must be set to TP_PASS_STRUCT_SIZE, which is"),
-    ({"RUN": "NULL"}, r"pass variant: TP_Pass\.run is not set"),
+    ({"NAME": '"a b"'}, r"DS_Pass\.name is no name"),
+    ({"GROUPING": "4"}, r"pass variant: DS_Pass\.grouping is 4, which is none of DS_PassGrouping"),
+    ({"SIZE": "8"}, r"DS_Pass\.struct_size is 8; it must be set to DS_PASS_STRUCT_SIZE, which is"),
+    ({"RUN": "NULL"}, r"pass variant: DS_Pass\.run is not set"),
     ({"NAME": '"Relu6"'}, r"pass Relu6 is registered by .*relu6.* already"),
     ({"TWICE": "1"}, r"pass variant is registered twice by"),
-    ({"REFUSE": '"no licence"'}, r"TF_InitPasses: no licence"),
+    ({"REFUSE": '"no licence"'}, r"DS_InitPasses: no licence"),
     ({"MAJOR": "7"}, r"pass interface version 7\.0\.1 of the plugin does not fit this host"),
 ])  # fmt: skip
 def test_what_is_refused(variant: Any, macros: dict[str, str], text: str) -> None:
     with pytest.raises(HostError, match=text):
-        variant(**macros).initialise("TF_InitPasses")
+        variant(**macros).initialise("DS_InitPasses")
     assert "variant" not in [p.name for p in host.passes()]
 
 
@@ -130,7 +130,7 @@ def test_a_pass_that_loses_a_fetched_node(variant: Any) -> None:
     text = "".join(f"\\{byte:03o}" for byte in ONE_NODE)
     macro = f'call->results[0]->data="{text}",call->results[0]->length={len(ONE_NODE)}'
     library = variant(NAME='"loses"', ANSWER=macro)
-    library.initialise("TF_InitPasses")
+    library.initialise("DS_InitPasses")
     sync()
     with pytest.raises(GraphError) as caught:
         Session(relus(), SessionConfig(passes={"loses": True}, optimizer="off")).run(

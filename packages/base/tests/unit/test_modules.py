@@ -81,7 +81,7 @@ def test_the_built_in_modules_say_what_they_accept() -> None:
         "TF_InitGraph",
         "TF_InitGraphPlugin",
         "TF_InitKernel",
-        "TF_InitPasses",
+        "DS_InitPasses",
         "TF_InitPlugin",
         "TF_InitProfiler",
     }

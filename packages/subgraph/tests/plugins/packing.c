@@ -32,7 +32,7 @@ static void wait_to_be_told(TF_Status* status) {
   if (!__atomic_load_n(&told, __ATOMIC_SEQ_CST)) TF_SetStatus(status, TF_DEADLINE_EXCEEDED, "nobody said to go on");
 }
 
-static unsigned char wants(const TP_SubgraphBackend* b, void* s, const TF_SubgraphNode* node) {
+static unsigned char wants(const DS_SubgraphBackend* b, void* s, const DS_SubgraphNode* node) {
   (void)b;
   (void)s;
   return strcmp(node->op, "AddV2") == 0;
@@ -42,7 +42,7 @@ static void pack(Sum* sum, const TF_Tensor* weight) {
   memcpy(sum->packed, TF_TensorData(weight), (size_t)sum->elements * sizeof(float));
 }
 
-static void* compile(const TP_SubgraphBackend* b, const TF_SubgraphRegion* region, TF_Status* status) {
+static void* compile(const DS_SubgraphBackend* b, const DS_SubgraphRegion* region, TF_Status* status) {
   (void)b;
   if (region->num_nodes != 1 || region->num_inputs != 2) {
     TF_SetStatus(status, TF_UNIMPLEMENTED, "one sum of two values");
@@ -68,7 +68,7 @@ static void* compile(const TP_SubgraphBackend* b, const TF_SubgraphRegion* regio
   return sum;
 }
 
-static void execute(const TP_SubgraphBackend* b, void* executable, TF_Tensor* const* inputs,
+static void execute(const DS_SubgraphBackend* b, void* executable, TF_Tensor* const* inputs,
                     int32_t num_inputs, TF_Tensor** outputs, int32_t num_outputs, TF_Status* status) {
   (void)b;
   (void)num_inputs;
@@ -90,7 +90,7 @@ static void execute(const TP_SubgraphBackend* b, void* executable, TF_Tensor* co
   }
 }
 
-static void update(const TP_SubgraphBackend* b, void* executable, TF_Tensor* const* inputs,
+static void update(const DS_SubgraphBackend* b, void* executable, TF_Tensor* const* inputs,
                    int32_t num_inputs, const unsigned char* changed, TF_Status* status) {
   (void)b;
   (void)status;
@@ -99,14 +99,14 @@ static void update(const TP_SubgraphBackend* b, void* executable, TF_Tensor* con
   }
 }
 
-static void destroy(const TP_SubgraphBackend* b, void* executable) {
+static void destroy(const DS_SubgraphBackend* b, void* executable) {
   (void)b;
   free(((Sum*)executable)->packed);
   free(executable);
   __atomic_sub_fetch(&alive, 1, __ATOMIC_SEQ_CST);
 }
 
-TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_Status* status) {
+TF_CAPI_EXPORT void DS_InitSubgraph(DS_SubgraphRegistrationParams* params, TF_Status* status) {
   (void)status;
   params->backend->name = NAME;
   params->selector_fns->select = wants;

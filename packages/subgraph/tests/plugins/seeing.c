@@ -34,34 +34,34 @@ SHARED struct {
 /* Reviews, and buffers that were freed. */
 SHARED int reviews, freed;
 
-static void look(Seen* seen, const TF_SubgraphRegion* region) {
+static void look(Seen* seen, const DS_SubgraphRegion* region) {
   memset(seen, 0, sizeof *seen);
   for (int k = 0; k < region->num_inputs + region->num_outputs; ++k) {
-    const TF_SubgraphValue* value =
+    const DS_SubgraphValue* value =
         k < region->num_inputs ? region->inputs[k] : region->outputs[k - region->num_inputs];
     const size_t used = strlen(seen->devices);
-    if (!DRYSTONE_HAS_MEMBER(TF_SubgraphValue, value, device)) return;
+    if (!DRYSTONE_HAS_MEMBER(DS_SubgraphValue, value, device)) return;
     snprintf(seen->devices + used, sizeof seen->devices - used, "%s;", value->device);
   }
-  if (!DRYSTONE_HAS_MEMBER(TF_SubgraphRegion, region, functions_size)) return;
+  if (!DRYSTONE_HAS_MEMBER(DS_SubgraphRegion, region, functions_size)) return;
   if ((region->functions == NULL) != (region->functions_size == 0)) abort();
   if (region->functions_size > sizeof seen->functions) abort();
   seen->functions_size = region->functions_size;
   if (region->functions != NULL) memcpy(seen->functions, region->functions, region->functions_size);
-  if (!DRYSTONE_HAS_MEMBER(TF_SubgraphRegion, region, attrs_size)) return;
+  if (!DRYSTONE_HAS_MEMBER(DS_SubgraphRegion, region, attrs_size)) return;
   if ((region->attrs == NULL) != (region->attrs_size == 0)) abort();
   if (region->attrs_size > sizeof seen->attrs) abort();
   seen->attrs_size = region->attrs_size;
   if (region->attrs != NULL) memcpy(seen->attrs, region->attrs, region->attrs_size);
 }
 
-static unsigned char wants(const TP_SubgraphBackend* b, void* s, const TF_SubgraphNode* node) {
+static unsigned char wants(const DS_SubgraphBackend* b, void* s, const DS_SubgraphNode* node) {
   (void)b;
   (void)s;
   return strstr(" Neg Exp AddN ", node->op) != NULL || strstr(node->op, "Call") != NULL;
 }
 
-static unsigned char accept(const TP_SubgraphBackend* b, const TF_SubgraphRegion* region, TF_Status* status) {
+static unsigned char accept(const DS_SubgraphBackend* b, const DS_SubgraphRegion* region, TF_Status* status) {
   (void)b;
   (void)status;
   look(&accepted, region);
@@ -74,7 +74,7 @@ static void free_attrs(void* data, size_t length) {
   ++freed;
 }
 
-static void review(const TP_SubgraphBackend* b, const TF_SubgraphRegion* region, unsigned char* keep,
+static void review(const DS_SubgraphBackend* b, const DS_SubgraphRegion* region, unsigned char* keep,
                    TF_Buffer* attrs, TF_Status* status) {
   (void)b;
   ++reviews;
@@ -91,14 +91,14 @@ static void review(const TP_SubgraphBackend* b, const TF_SubgraphRegion* region,
   if (told.failure[0] != 0) TF_SetStatus(status, TF_UNAVAILABLE, told.failure);
 }
 
-static void* compile(const TP_SubgraphBackend* b, const TF_SubgraphRegion* region, TF_Status* status) {
+static void* compile(const DS_SubgraphBackend* b, const DS_SubgraphRegion* region, TF_Status* status) {
   (void)b;
   look(&compiled, region);
   TF_SetStatus(status, TF_UNIMPLEMENTED, "it only looks");
   return NULL;
 }
 
-static void execute(const TP_SubgraphBackend* b, void* executable, TF_Tensor* const* inputs, int32_t num_inputs,
+static void execute(const DS_SubgraphBackend* b, void* executable, TF_Tensor* const* inputs, int32_t num_inputs,
                     TF_Tensor** outputs, int32_t num_outputs, TF_Status* status) {
   (void)b;
   (void)executable;
@@ -109,12 +109,12 @@ static void execute(const TP_SubgraphBackend* b, void* executable, TF_Tensor* co
   TF_SetStatus(status, TF_UNIMPLEMENTED, "nothing was compiled");
 }
 
-static void destroy(const TP_SubgraphBackend* b, void* executable) {
+static void destroy(const DS_SubgraphBackend* b, void* executable) {
   (void)b;
   (void)executable;
 }
 
-TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_Status* status) {
+TF_CAPI_EXPORT void DS_InitSubgraph(DS_SubgraphRegistrationParams* params, TF_Status* status) {
   (void)status;
   params->backend->name = NAME;
   params->selector_fns->select = wants;

@@ -1,4 +1,4 @@
-"""Backends of plugins, by TF_InitSubgraph."""
+"""Backends of plugins, by DS_InitSubgraph."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def loaded(library: Path) -> Any:
 
     plugin = load_library(str(library), policy="allow_unverified")
     if "elementwise" not in backend.backends():  # taken out after another test
-        c_backend.initialise(plugin.library, "TF_InitSubgraph")
+        c_backend.initialise(plugin.library, "DS_InitSubgraph")
     return plugin
 
 
@@ -71,9 +71,9 @@ def graph_of(shape: Any = None) -> Graph:
 
 def test_the_structs_are_those_of_the_header(compile_library: Compile, tmp_path: Path) -> None:
     pairs = {
-        "TF_SubgraphNode": NodeView, "TF_SubgraphValue": ValueView, "TF_SubgraphRegion": RegionView,
-        "TP_SubgraphBackend": Backend, "TP_SubgraphSelectorFns": SelectorFns,
-        "TP_SubgraphFns": Fns, "TF_SubgraphRegistrationParams": Params,
+        "DS_SubgraphNode": NodeView, "DS_SubgraphValue": ValueView, "DS_SubgraphRegion": RegionView,
+        "DS_SubgraphBackend": Backend, "DS_SubgraphSelectorFns": SelectorFns,
+        "DS_SubgraphFns": Fns, "DS_SubgraphRegistrationParams": Params,
     }  # fmt: skip
     members = [
         (name, field[0], getattr(kind, field[0]).offset)
@@ -129,13 +129,13 @@ VARIANT = """
 #include "drystone/platform_strings.h"
 #include "drystone/subgraph.h"
 TF_PLATFORM_STRINGS()
-static unsigned char wants(const TP_SubgraphBackend* b, void* s, const TF_SubgraphNode* n) {
+static unsigned char wants(const DS_SubgraphBackend* b, void* s, const DS_SubgraphNode* n) {
   (void)b; (void)s; (void)n; return 1;
 }
-static void* make(const TP_SubgraphBackend* b, const TF_SubgraphRegion* r, TF_Status* s) {
+static void* make(const DS_SubgraphBackend* b, const DS_SubgraphRegion* r, TF_Status* s) {
   (void)b; (void)r; (void)s; return NULL;
 }
-TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_Status* status) {
+TF_CAPI_EXPORT void DS_InitSubgraph(DS_SubgraphRegistrationParams* params, TF_Status* status) {
   (void)status; (void)make;
   params->backend->name = "variant";
   params->selector_fns->select = wants;
@@ -170,7 +170,7 @@ def test_an_older_plugin_knows_fewer_members(compile_library: Compile, tmp_path:
     source = tmp_path / "older.c"
     code = (
         "params->fns->compile = make;"
-        "params->fns->struct_size = TF_OFFSET_OF_END(TP_SubgraphFns, accept);"
+        "params->fns->struct_size = TF_OFFSET_OF_END(DS_SubgraphFns, accept);"
     )
     source.write_text(VARIANT % code, encoding="utf-8")
     load_library(str(compile_library(source)), policy="allow_unverified")

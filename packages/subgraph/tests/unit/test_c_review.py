@@ -213,7 +213,7 @@ def test_a_review_may_refuse(library: Library) -> None:
 @pytest.mark.parametrize("last", ["accept", "destroy_executable", "deserialize"])
 def test_a_library_that_knows_no_review(compile_library: Compile, last: str) -> None:
     """What lies beyond the size that it states is not looked at. S0-version."""
-    size = f"TF_OFFSET_OF_END(TP_SubgraphFns,{last})"
+    size = f"TF_OFFSET_OF_END(DS_SubgraphFns,{last})"
     library = Library(seeing(compile_library, f"until_{last}", size))
     library.told.leave_out = b" n0 "
     assert reasons(chain(2), f"until_{last}") == [(f"until_{last}", ("n0", "n1"), "")]

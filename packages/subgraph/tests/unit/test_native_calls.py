@@ -43,7 +43,7 @@ def backend(path: tuple[str, Path]) -> str:
     name, file = path
     plugin = load_library(str(file), policy="allow_unverified")
     if name not in backend.backends():  # taken out after another test
-        c_backend.initialise(plugin.library, "TF_InitSubgraph")
+        c_backend.initialise(plugin.library, "DS_InitSubgraph")
     return name
 
 

@@ -26,31 +26,31 @@ void at(int place) {
 }
 int one;
 void* const any_address = &one;
-void* selector(const TP_SubgraphBackend*, TF_Status* status) {
+void* selector(const DS_SubgraphBackend*, TF_Status* status) {
   at(1);
   if (kHere == 2) TF_SetStatus(status, TF_UNAVAILABLE, "no selector today");
   return kHere == 2 ? nullptr : any_address;
 }
-unsigned char wants(const TP_SubgraphBackend*, void*, const TF_SubgraphNode*) {
+unsigned char wants(const DS_SubgraphBackend*, void*, const DS_SubgraphNode*) {
   at(9);
   return 1;
 }
-unsigned char wants_neighbour(const TP_SubgraphBackend*, void*, const TF_SubgraphNode*,
-                              const TF_SubgraphNode*) {
+unsigned char wants_neighbour(const DS_SubgraphBackend*, void*, const DS_SubgraphNode*,
+                              const DS_SubgraphNode*) {
   at(10);
   return 1;
 }
-void filter(const TP_SubgraphBackend*, void*, const TF_SubgraphNode* const*, int32_t,
+void filter(const DS_SubgraphBackend*, void*, const DS_SubgraphNode* const*, int32_t,
             unsigned char*) {
   at(11);
 }
-void reset(const TP_SubgraphBackend*, void*) { at(12); }
-void destroy_selector(const TP_SubgraphBackend*, void*) { at(13); }
-unsigned char accept(const TP_SubgraphBackend*, const TF_SubgraphRegion*, TF_Status*) {
+void reset(const DS_SubgraphBackend*, void*) { at(12); }
+void destroy_selector(const DS_SubgraphBackend*, void*) { at(13); }
+unsigned char accept(const DS_SubgraphBackend*, const DS_SubgraphRegion*, TF_Status*) {
   at(3);
   return 1;
 }
-void review(const TP_SubgraphBackend*, const TF_SubgraphRegion*, unsigned char*, TF_Buffer* attrs,
+void review(const DS_SubgraphBackend*, const DS_SubgraphRegion*, unsigned char*, TF_Buffer* attrs,
             TF_Status*) {
   attrs->data = new char[3];
   attrs->length = 3;
@@ -59,26 +59,26 @@ void review(const TP_SubgraphBackend*, const TF_SubgraphRegion*, unsigned char*,
   attrs->data_deallocator(const_cast<void*>(attrs->data), attrs->length);
   *attrs = {};
 }
-void* compile(const TP_SubgraphBackend*, const TF_SubgraphRegion*, TF_Status*) {
+void* compile(const DS_SubgraphBackend*, const DS_SubgraphRegion*, TF_Status*) {
   at(4);
   return new int(0);
 }
-void execute(const TP_SubgraphBackend*, void*, TF_Tensor* const* inputs, int32_t,
+void execute(const DS_SubgraphBackend*, void*, TF_Tensor* const* inputs, int32_t,
              TF_Tensor** outputs, int32_t, TF_Status*) {
   at(5);
   if (kHere == 8) outputs[0] = inputs[0];
 }
-void destroy(const TP_SubgraphBackend*, void* executable) {
+void destroy(const DS_SubgraphBackend*, void* executable) {
   delete static_cast<int*>(executable);
   if (kHere == 6) throw 6;
 }
-void serialize(const TP_SubgraphBackend*, void*, TF_Buffer*, TF_Status*) { at(6); }
-void* deserialize(const TP_SubgraphBackend*, const TF_SubgraphRegion*, const TF_Buffer*,
+void serialize(const DS_SubgraphBackend*, void*, TF_Buffer*, TF_Status*) { at(6); }
+void* deserialize(const DS_SubgraphBackend*, const DS_SubgraphRegion*, const TF_Buffer*,
                   TF_Status*) {
   return nullptr;
 }
 }  // namespace
-extern "C" TF_CAPI_EXPORT void TF_InitSubgraph(TF_SubgraphRegistrationParams* params, TF_Status*) {
+extern "C" TF_CAPI_EXPORT void DS_InitSubgraph(DS_SubgraphRegistrationParams* params, TF_Status*) {
   at(7);
   params->backend->name = NAME;
   params->selector_fns->create_selector = selector;

@@ -1,6 +1,6 @@
 /* The host library's own interface, for programs that embed it: passes of plugins over graphs.
  *
- * A plugin that exports TF_InitPasses registers passes when its library is initialised
+ * A plugin that exports DS_InitPasses registers passes when its library is initialised
  * (drystone_host/library.h). A program lists them, and runs them where their grouping belongs, in
  * the order of their phases: nothing here does. May be called from any thread. Since 1.0.
  */
@@ -26,7 +26,7 @@ TF_CAPI_EXPORT extern void DS_ListPasses(TF_Buffer* json, TF_Status* status);
  * INTERNAL   the plugin threw an exception
  * other      what the plugin answered
  * The message names the pass and the plugin's file. */
-TF_CAPI_EXPORT extern void DS_RunPass(const char* name, const TP_PassCall* call,
+TF_CAPI_EXPORT extern void DS_RunPass(const char* name, const DS_PassCall* call,
                                       TF_Status* status);
 
 #ifdef __cplusplus

@@ -25,53 +25,53 @@ extern "C" {
 
 /* Functions of a backend's, called for embedders that no C++ exception must reach: one that is thrown
  * becomes the status, INTERNAL, or is logged. `fns` has what is called. Since 1.0. */
-TF_CAPI_EXPORT extern void DS_InitSubgraph(void (*init)(TF_SubgraphRegistrationParams*, TF_Status*),
-                                           TF_SubgraphRegistrationParams* params, TF_Status* status);
-TF_CAPI_EXPORT extern void* DS_NewSelector(const TP_SubgraphBackend* backend,
-                                           const TP_SubgraphSelectorFns* fns, TF_Status* status);
-TF_CAPI_EXPORT extern void DS_DestroySelector(const TP_SubgraphBackend* backend,
-                                              const TP_SubgraphSelectorFns* fns, void* selector);
+TF_CAPI_EXPORT extern void DS_CallInitSubgraph(void (*init)(DS_SubgraphRegistrationParams*, TF_Status*),
+                                               DS_SubgraphRegistrationParams* params, TF_Status* status);
+TF_CAPI_EXPORT extern void* DS_NewSelector(const DS_SubgraphBackend* backend,
+                                           const DS_SubgraphSelectorFns* fns, TF_Status* status);
+TF_CAPI_EXPORT extern void DS_DestroySelector(const DS_SubgraphBackend* backend,
+                                              const DS_SubgraphSelectorFns* fns, void* selector);
 /* Of a selector; members that are NULL are as subgraph.h says. */
-TF_CAPI_EXPORT extern TF_Bool DS_SelectNode(const TP_SubgraphBackend* backend,
-                                            const TP_SubgraphSelectorFns* fns, void* selector,
-                                            const TF_SubgraphNode* node, TF_Status* status);
-TF_CAPI_EXPORT extern TF_Bool DS_SelectNeighbour(const TP_SubgraphBackend* backend,
-                                                 const TP_SubgraphSelectorFns* fns, void* selector,
-                                                 const TF_SubgraphNode* node,
-                                                 const TF_SubgraphNode* neighbour, TF_Bool is_input,
+TF_CAPI_EXPORT extern TF_Bool DS_SelectNode(const DS_SubgraphBackend* backend,
+                                            const DS_SubgraphSelectorFns* fns, void* selector,
+                                            const DS_SubgraphNode* node, TF_Status* status);
+TF_CAPI_EXPORT extern TF_Bool DS_SelectNeighbour(const DS_SubgraphBackend* backend,
+                                                 const DS_SubgraphSelectorFns* fns, void* selector,
+                                                 const DS_SubgraphNode* node,
+                                                 const DS_SubgraphNode* neighbour, TF_Bool is_input,
                                                  TF_Status* status);
-TF_CAPI_EXPORT extern void DS_FilterNodes(const TP_SubgraphBackend* backend,
-                                          const TP_SubgraphSelectorFns* fns, void* selector,
-                                          const TF_SubgraphNode* const* nodes, int32_t count,
+TF_CAPI_EXPORT extern void DS_FilterNodes(const DS_SubgraphBackend* backend,
+                                          const DS_SubgraphSelectorFns* fns, void* selector,
+                                          const DS_SubgraphNode* const* nodes, int32_t count,
                                           unsigned char* keep, TF_Status* status);
-TF_CAPI_EXPORT extern void DS_ResetSelector(const TP_SubgraphBackend* backend,
-                                            const TP_SubgraphSelectorFns* fns, void* selector,
+TF_CAPI_EXPORT extern void DS_ResetSelector(const DS_SubgraphBackend* backend,
+                                            const DS_SubgraphSelectorFns* fns, void* selector,
                                             TF_Status* status);
-TF_CAPI_EXPORT extern TF_Bool DS_AcceptRegion(const TP_SubgraphBackend* backend,
-                                              const TP_SubgraphFns* fns,
-                                              const TF_SubgraphRegion* region, TF_Status* status);
+TF_CAPI_EXPORT extern TF_Bool DS_AcceptRegion(const DS_SubgraphBackend* backend,
+                                              const DS_SubgraphFns* fns,
+                                              const DS_SubgraphRegion* region, TF_Status* status);
 /* `keep` and `attrs` are as in drystone/subgraph.h; `attrs` is the caller's to delete, filled or not. Does
  * nothing where `review` is NULL. */
-TF_CAPI_EXPORT extern void DS_ReviewRegion(const TP_SubgraphBackend* backend,
-                                           const TP_SubgraphFns* fns,
-                                           const TF_SubgraphRegion* region, unsigned char* keep,
+TF_CAPI_EXPORT extern void DS_ReviewRegion(const DS_SubgraphBackend* backend,
+                                           const DS_SubgraphFns* fns,
+                                           const DS_SubgraphRegion* region, unsigned char* keep,
                                            TF_Buffer* attrs, TF_Status* status);
 /* `bytes`: NULL for `compile`, else what `deserialize` is given. */
-TF_CAPI_EXPORT extern void* DS_CompileRegion(const TP_SubgraphBackend* backend,
-                                             const TP_SubgraphFns* fns,
-                                             const TF_SubgraphRegion* region,
+TF_CAPI_EXPORT extern void* DS_CompileRegion(const DS_SubgraphBackend* backend,
+                                             const DS_SubgraphFns* fns,
+                                             const DS_SubgraphRegion* region,
                                              const TF_Buffer* bytes, TF_Status* status);
-TF_CAPI_EXPORT extern void DS_SerializeExecutable(const TP_SubgraphBackend* backend,
-                                                  const TP_SubgraphFns* fns, void* executable,
+TF_CAPI_EXPORT extern void DS_SerializeExecutable(const DS_SubgraphBackend* backend,
+                                                  const DS_SubgraphFns* fns, void* executable,
                                                   TF_Buffer* bytes, TF_Status* status);
-TF_CAPI_EXPORT extern void DS_DestroyExecutable(const TP_SubgraphBackend* backend,
-                                                const TP_SubgraphFns* fns, void* executable);
+TF_CAPI_EXPORT extern void DS_DestroyExecutable(const DS_SubgraphBackend* backend,
+                                                const DS_SubgraphFns* fns, void* executable);
 
 /* A new operator, by number; -1 on failure. `backend` and `fns` live as long as the backend's library.
  * The region has `num_inputs` inputs, of which `weights` are values of variables that may change, and
  * outputs of `output_types`. */
-TF_CAPI_EXPORT extern int64_t DS_NewOperator(const TP_SubgraphBackend* backend,
-                                             const TP_SubgraphFns* fns, int32_t num_inputs,
+TF_CAPI_EXPORT extern int64_t DS_NewOperator(const DS_SubgraphBackend* backend,
+                                             const DS_SubgraphFns* fns, int32_t num_inputs,
                                              const int32_t* weights, int32_t num_weights,
                                              const TF_DataType* output_types, int32_t num_outputs,
                                              TF_Status* status);
@@ -109,8 +109,8 @@ typedef struct DS_ExecutableState {
  * runs as part of the run that calls it: under its deadline, and stopped with it. Calls of such an
  * executable may overlap. What its runs take and give back lies in one arena, laid out from the third
  * run, as the shapes stay the same. */
-TF_CAPI_EXPORT extern const TP_SubgraphBackend* DS_PlanBackend(void);
-TF_CAPI_EXPORT extern const TP_SubgraphFns* DS_PlanFns(void);
+TF_CAPI_EXPORT extern const DS_SubgraphBackend* DS_PlanBackend(void);
+TF_CAPI_EXPORT extern const DS_SubgraphFns* DS_PlanFns(void);
 
 /* Zero the struct, set struct_size. */
 typedef struct DS_PlanExecutableDef {

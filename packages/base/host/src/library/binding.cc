@@ -61,7 +61,7 @@ link_map* map_of(const void* address) noexcept {
 
 bool is_of_interface(const char* name) {
   return std::strncmp(name, "TF_", 3) == 0 || std::strncmp(name, "TP_", 3) == 0 ||
-         std::strncmp(name, "SE_", 3) == 0;
+         std::strncmp(name, "SE_", 3) == 0 || std::strncmp(name, "DS_", 3) == 0;
 }
 
 // "SYMBOL bound to FILE" for the first symbol of the file that another library took, or "".

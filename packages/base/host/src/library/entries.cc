@@ -17,7 +17,7 @@ const std::vector<Entry>& entries() {
       {"DS_OrderOptimizer", "graph-optimizer", init_order},
       {"TF_InitGraph", "graph-optimizer", init_optimizer},
       {"TF_InitGraphPlugin", "graph-optimizer", init_optimizer_rfc},
-      {"TF_InitPasses", "graph-passes", init_passes},
+      {"DS_InitPasses", "graph-passes", init_passes},
       {"TF_InitProfiler", "profiler", init_profiler},
   };
   return table;

@@ -1,4 +1,4 @@
-// Registration of a plugin's passes: TF_InitPasses and TF_RegisterPass.
+// Registration of a plugin's passes: DS_InitPasses and DS_RegisterPass.
 #include "passes/init.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 namespace drystone::host {
 namespace {
 
-using InitPasses = void (*)(TP_PassRegistrationParams*, TF_Status*);
+using InitPasses = void (*)(DS_PassRegistrationParams*, TF_Status*);
 
 // What the library whose entry function runs on this thread has registered so far.
 thread_local std::vector<RegisteredPass>* registering = nullptr;
@@ -41,26 +41,26 @@ bool is_name(const char* name) {
          });
 }
 
-void check(const TP_Pass& pass) {
-  if (pass.struct_size < TP_PASS_STRUCT_SIZE) {
-    fail(TF_INVALID_ARGUMENT, "TP_Pass.struct_size is " + std::to_string(pass.struct_size) +
-                                  "; it must be set to TP_PASS_STRUCT_SIZE, which is " +
-                                  std::to_string(TP_PASS_STRUCT_SIZE) + " here");
+void check(const DS_Pass& pass) {
+  if (pass.struct_size < DS_PASS_STRUCT_SIZE) {
+    fail(TF_INVALID_ARGUMENT, "DS_Pass.struct_size is " + std::to_string(pass.struct_size) +
+                                  "; it must be set to DS_PASS_STRUCT_SIZE, which is " +
+                                  std::to_string(DS_PASS_STRUCT_SIZE) + " here");
   }
   if (pass.name == nullptr || !is_name(pass.name)) {
     fail(TF_INVALID_ARGUMENT,
-         "TP_Pass.name is no name: it must be letters, digits, '_', '-' and '.'");
+         "DS_Pass.name is no name: it must be letters, digits, '_', '-' and '.'");
   }
   const std::string of = "pass " + std::string(pass.name) + ": ";
-  if (pass.grouping < TP_PassGrouping_PrePlacement ||
-      pass.grouping > TP_PassGrouping_PostPartitioning) {
-    fail(TF_INVALID_ARGUMENT, of + "TP_Pass.grouping is " + std::to_string(pass.grouping) +
-                                  ", which is none of TP_PassGrouping");
+  if (pass.grouping < DS_PassGrouping_PrePlacement ||
+      pass.grouping > DS_PassGrouping_PostPartitioning) {
+    fail(TF_INVALID_ARGUMENT, of + "DS_Pass.grouping is " + std::to_string(pass.grouping) +
+                                  ", which is none of DS_PassGrouping");
   }
-  if (pass.run == nullptr) fail(TF_INVALID_ARGUMENT, of + "TP_Pass.run is not set");
+  if (pass.run == nullptr) fail(TF_INVALID_ARGUMENT, of + "DS_Pass.run is not set");
 }
 
-RegisteredPass copy_of(const TP_Pass& pass) {
+RegisteredPass copy_of(const DS_Pass& pass) {
   RegisteredPass out;
   out.name = pass.name;
   out.library = current_origin();
@@ -75,9 +75,9 @@ RegisteredPass copy_of(const TP_Pass& pass) {
   return out;
 }
 
-void add(const TP_Pass& pass) {
+void add(const DS_Pass& pass) {
   if (registering == nullptr) {
-    fail(TF_FAILED_PRECONDITION, "passes can be registered from TF_InitPasses only");
+    fail(TF_FAILED_PRECONDITION, "passes can be registered from DS_InitPasses only");
   }
   check(pass);
   for (const RegisteredPass& other : *registering) {
@@ -96,18 +96,18 @@ void add(const TP_Pass& pass) {
 
 void init_passes(Library& library, void* function) {
   auto params =
-      DRYSTONE_ROOM(TP_PassRegistrationParams, TP_PASS_REGISTRATION_PARAMS_STRUCT_SIZE);
-  params->major_version = TP_PASSES_MAJOR;
-  params->minor_version = TP_PASSES_MINOR;
-  params->patch_version = TP_PASSES_PATCH;
+      DRYSTONE_ROOM(DS_PassRegistrationParams, DS_PASS_REGISTRATION_PARAMS_STRUCT_SIZE);
+  params->major_version = DS_PASSES_MAJOR;
+  params->minor_version = DS_PASSES_MINOR;
+  params->patch_version = DS_PASSES_PATCH;
   std::vector<RegisteredPass> passes;
   {
     const Registering scope(&passes);
     const auto init = reinterpret_cast<InitPasses>(function);
-    call_plugin("TF_InitPasses", [&](TF_Status* status) { init(params.get(), status); });
+    call_plugin("DS_InitPasses", [&](TF_Status* status) { init(params.get(), status); });
   }
   params.settle();
-  require_major("pass interface", TP_PASSES_MAJOR, params->major_version, params->minor_version,
+  require_major("pass interface", DS_PASSES_MAJOR, params->major_version, params->minor_version,
                 params->patch_version);
   std::vector<std::string> names;
   for (const RegisteredPass& pass : passes) names.push_back(pass.name);
@@ -119,8 +119,8 @@ void init_passes(Library& library, void* function) {
 
 using namespace drystone::host;
 
-extern "C" void TF_RegisterPass(const TP_Pass* pass, TF_Status* status) {
-  guarded(status, "TF_RegisterPass", [&] {
+extern "C" void DS_RegisterPass(const DS_Pass* pass, TF_Status* status) {
+  guarded(status, "DS_RegisterPass", [&] {
     require(pass, "pass");
     add(*pass);
   });

@@ -1,4 +1,4 @@
-// Entry symbol of the passes module: TF_InitPasses.
+// Entry symbol of the passes module: DS_InitPasses.
 #ifndef DRYSTONE_HOST_PASSES_INIT_H_
 #define DRYSTONE_HOST_PASSES_INIT_H_
 
@@ -6,7 +6,7 @@
 
 namespace drystone::host {
 
-// Call the library's TF_InitPasses and register what it gives. Throws Failure.
+// Call the library's DS_InitPasses and register what it gives. Throws Failure.
 void init_passes(Library& library, void* function);
 
 }  // namespace drystone::host

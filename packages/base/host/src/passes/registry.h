@@ -11,16 +11,16 @@
 
 namespace drystone::host {
 
-// What TF_RegisterPass was given.
+// What DS_RegisterPass was given.
 struct RegisteredPass {
   std::string name;
   std::string library;
-  TP_PassGrouping grouping = TP_PassGrouping_PrePlacement;
+  DS_PassGrouping grouping = DS_PassGrouping_PrePlacement;
   int phase = 0;
   std::vector<std::string> ops;
   bool is_default = false;
   void* context = nullptr;
-  void (*run)(void*, const TP_PassCall*, TF_Status*) = nullptr;
+  void (*run)(void*, const DS_PassCall*, TF_Status*) = nullptr;
 };
 
 // Take all passes of a library, or none: fails with ALREADY_EXISTS, naming both libraries.

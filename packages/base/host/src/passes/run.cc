@@ -13,7 +13,7 @@ std::string name_of(const RegisteredPass& pass) {
   return "pass " + pass.name + " of " + pass.library;
 }
 
-void run(const RegisteredPass& pass, const TP_PassCall& call) {
+void run(const RegisteredPass& pass, const DS_PassCall& call) {
   TF_Status status;
   prepare_thread();
   HostState host;
@@ -34,7 +34,7 @@ void run(const RegisteredPass& pass, const TP_PassCall& call) {
 
 using namespace drystone::host;
 
-extern "C" void DS_RunPass(const char* name, const TP_PassCall* call, TF_Status* status) {
+extern "C" void DS_RunPass(const char* name, const DS_PassCall* call, TF_Status* status) {
   guarded(status, "DS_RunPass", [&] {
     require(name, "name");
     require(call, "call");

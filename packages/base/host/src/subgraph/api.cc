@@ -66,7 +66,7 @@ using namespace drystone::host::subgraph;
 
 extern "C" {
 
-int64_t DS_NewOperator(const TP_SubgraphBackend* backend, const TP_SubgraphFns* fns,
+int64_t DS_NewOperator(const DS_SubgraphBackend* backend, const DS_SubgraphFns* fns,
                        int32_t num_inputs, const int32_t* weights, int32_t num_weights,
                        const TF_DataType* output_types, int32_t num_outputs, TF_Status* status) {
   int64_t out = -1;

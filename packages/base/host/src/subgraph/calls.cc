@@ -8,19 +8,19 @@ using namespace drystone::host::subgraph;
 
 extern "C" {
 
-void DS_InitSubgraph(void (*init)(TF_SubgraphRegistrationParams*, TF_Status*),
-                     TF_SubgraphRegistrationParams* params, TF_Status* status) {
+void DS_CallInitSubgraph(void (*init)(DS_SubgraphRegistrationParams*, TF_Status*),
+                         DS_SubgraphRegistrationParams* params, TF_Status* status) {
   calling(status, [&] { init(params, status); });
 }
 
-void* DS_NewSelector(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
+void* DS_NewSelector(const DS_SubgraphBackend* backend, const DS_SubgraphSelectorFns* fns,
                      TF_Status* status) {
   void* out = nullptr;
   calling(status, [&] { out = fns->create_selector(backend, status); });
   return out;
 }
 
-void DS_DestroySelector(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
+void DS_DestroySelector(const DS_SubgraphBackend* backend, const DS_SubgraphSelectorFns* fns,
                         void* selector) {
   if (selector == nullptr || fns->destroy_selector == nullptr) return;
   try {
@@ -30,16 +30,16 @@ void DS_DestroySelector(const TP_SubgraphBackend* backend, const TP_SubgraphSele
   }
 }
 
-TF_Bool DS_SelectNode(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
-                      void* selector, const TF_SubgraphNode* node, TF_Status* status) {
+TF_Bool DS_SelectNode(const DS_SubgraphBackend* backend, const DS_SubgraphSelectorFns* fns,
+                      void* selector, const DS_SubgraphNode* node, TF_Status* status) {
   TF_Bool out = 0;
   calling(status, [&] { out = fns->select(backend, selector, node); });
   return out;
 }
 
-TF_Bool DS_SelectNeighbour(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
-                           void* selector, const TF_SubgraphNode* node,
-                           const TF_SubgraphNode* neighbour, TF_Bool is_input, TF_Status* status) {
+TF_Bool DS_SelectNeighbour(const DS_SubgraphBackend* backend, const DS_SubgraphSelectorFns* fns,
+                           void* selector, const DS_SubgraphNode* node,
+                           const DS_SubgraphNode* neighbour, TF_Bool is_input, TF_Status* status) {
   const auto asked = is_input != 0 ? fns->select_input : fns->select_output;
   if (asked == nullptr) return DS_SelectNode(backend, fns, selector, neighbour, status);
   TF_Bool out = 0;
@@ -47,35 +47,35 @@ TF_Bool DS_SelectNeighbour(const TP_SubgraphBackend* backend, const TP_SubgraphS
   return out;
 }
 
-void DS_FilterNodes(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
-                    void* selector, const TF_SubgraphNode* const* nodes, int32_t count,
+void DS_FilterNodes(const DS_SubgraphBackend* backend, const DS_SubgraphSelectorFns* fns,
+                    void* selector, const DS_SubgraphNode* const* nodes, int32_t count,
                     unsigned char* keep, TF_Status* status) {
   if (fns->filter == nullptr) return;
   calling(status, [&] { fns->filter(backend, selector, nodes, count, keep); });
 }
 
-void DS_ResetSelector(const TP_SubgraphBackend* backend, const TP_SubgraphSelectorFns* fns,
+void DS_ResetSelector(const DS_SubgraphBackend* backend, const DS_SubgraphSelectorFns* fns,
                       void* selector, TF_Status* status) {
   if (fns->reset == nullptr) return;
   calling(status, [&] { fns->reset(backend, selector); });
 }
 
-TF_Bool DS_AcceptRegion(const TP_SubgraphBackend* backend, const TP_SubgraphFns* fns,
-                        const TF_SubgraphRegion* region, TF_Status* status) {
+TF_Bool DS_AcceptRegion(const DS_SubgraphBackend* backend, const DS_SubgraphFns* fns,
+                        const DS_SubgraphRegion* region, TF_Status* status) {
   TF_Bool out = 0;
   calling(status, [&] { out = fns->accept(backend, region, status); });
   return out;
 }
 
-void DS_ReviewRegion(const TP_SubgraphBackend* backend, const TP_SubgraphFns* fns,
-                     const TF_SubgraphRegion* region, unsigned char* keep, TF_Buffer* attrs,
+void DS_ReviewRegion(const DS_SubgraphBackend* backend, const DS_SubgraphFns* fns,
+                     const DS_SubgraphRegion* region, unsigned char* keep, TF_Buffer* attrs,
                      TF_Status* status) {
   if (fns->review == nullptr) return;
   calling(status, [&] { fns->review(backend, region, keep, attrs, status); });
 }
 
-void* DS_CompileRegion(const TP_SubgraphBackend* backend, const TP_SubgraphFns* fns,
-                       const TF_SubgraphRegion* region, const TF_Buffer* bytes, TF_Status* status) {
+void* DS_CompileRegion(const DS_SubgraphBackend* backend, const DS_SubgraphFns* fns,
+                       const DS_SubgraphRegion* region, const TF_Buffer* bytes, TF_Status* status) {
   void* out = nullptr;
   calling(status, [&] {
     out = bytes == nullptr ? fns->compile(backend, region, status)
@@ -84,12 +84,12 @@ void* DS_CompileRegion(const TP_SubgraphBackend* backend, const TP_SubgraphFns* 
   return out;
 }
 
-void DS_SerializeExecutable(const TP_SubgraphBackend* backend, const TP_SubgraphFns* fns,
+void DS_SerializeExecutable(const DS_SubgraphBackend* backend, const DS_SubgraphFns* fns,
                             void* executable, TF_Buffer* bytes, TF_Status* status) {
   calling(status, [&] { fns->serialize(backend, executable, bytes, status); });
 }
 
-void DS_DestroyExecutable(const TP_SubgraphBackend* backend, const TP_SubgraphFns* fns,
+void DS_DestroyExecutable(const DS_SubgraphBackend* backend, const DS_SubgraphFns* fns,
                           void* executable) {
   Backend{backend, fns}.destroy(executable);
 }

@@ -23,8 +23,8 @@ namespace drystone::host::subgraph {
 
 // Functions and data of a backend, which live as long as its library.
 struct Backend {
-  const TP_SubgraphBackend* itself = nullptr;
-  const TP_SubgraphFns* fns = nullptr;
+  const DS_SubgraphBackend* itself = nullptr;
+  const DS_SubgraphFns* fns = nullptr;
 
   // Nothing leaves it, whatever the plugin throws. NULL is ignored.
   void destroy(void* executable) const noexcept;
@@ -44,7 +44,7 @@ void calling(TF_Status* status, Call&& call) {
 }
 
 // Whether executables are plans: calls may overlap, and a failure is the run's own.
-bool is_plan_backend(const TP_SubgraphFns* fns);
+bool is_plan_backend(const DS_SubgraphFns* fns);
 // How many bytes the memory has that its runs share; 0: not laid out.
 std::int64_t arena_of_plan(void* executable);
 

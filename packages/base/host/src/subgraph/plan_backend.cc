@@ -83,7 +83,7 @@ class Feeds {
   std::vector<TF_Tensor*> held_;
 };
 
-void execute(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
+void execute(const DS_SubgraphBackend*, void* executable, TF_Tensor* const* inputs, int32_t,
              TF_Tensor** outputs, int32_t num_outputs, TF_Status* status) {
   PlanExecutable& of = itself(executable);
   const Feeds feeds(of, inputs);
@@ -98,7 +98,7 @@ void execute(const TP_SubgraphBackend*, void* executable, TF_Tensor* const* inpu
   TF_SetStatus(status, found.code, what.c_str());
 }
 
-void update(const TP_SubgraphBackend*, void* executable, TF_Tensor* const*, int32_t,
+void update(const DS_SubgraphBackend*, void* executable, TF_Tensor* const*, int32_t,
             const unsigned char* changed, TF_Status*) {
   PlanExecutable& of = itself(executable);
   const std::lock_guard lock(of.mutex);
@@ -107,7 +107,7 @@ void update(const TP_SubgraphBackend*, void* executable, TF_Tensor* const*, int3
   }
 }
 
-void destroy(const TP_SubgraphBackend*, void* executable) {
+void destroy(const DS_SubgraphBackend*, void* executable) {
   delete static_cast<PlanExecutable*>(executable);
 }
 
@@ -122,7 +122,7 @@ std::int64_t arena_of_plan(void* executable) {
   return static_cast<std::int64_t>(itself(executable).arena->size());
 }
 
-bool is_plan_backend(const TP_SubgraphFns* fns) { return fns == DS_PlanFns(); }
+bool is_plan_backend(const DS_SubgraphFns* fns) { return fns == DS_PlanFns(); }
 
 }  // namespace drystone::host::subgraph
 
@@ -131,20 +131,20 @@ using namespace drystone::host::subgraph;
 
 extern "C" {
 
-const TP_SubgraphBackend* DS_PlanBackend(void) {
-  static const TP_SubgraphBackend only = [] {
-    TP_SubgraphBackend out{};
-    out.struct_size = TP_SUBGRAPH_BACKEND_STRUCT_SIZE;
+const DS_SubgraphBackend* DS_PlanBackend(void) {
+  static const DS_SubgraphBackend only = [] {
+    DS_SubgraphBackend out{};
+    out.struct_size = DS_SUBGRAPH_BACKEND_STRUCT_SIZE;
     out.name = "plan";
     return out;
   }();
   return &only;
 }
 
-const TP_SubgraphFns* DS_PlanFns(void) {
-  static const TP_SubgraphFns only = [] {
-    TP_SubgraphFns out{};
-    out.struct_size = TP_SUBGRAPH_FNS_STRUCT_SIZE;
+const DS_SubgraphFns* DS_PlanFns(void) {
+  static const DS_SubgraphFns only = [] {
+    DS_SubgraphFns out{};
+    out.struct_size = DS_SUBGRAPH_FNS_STRUCT_SIZE;
     out.execute = execute;
     out.destroy_executable = destroy;
     out.update = update;

@@ -17,7 +17,7 @@ __all__ = [
 ]  # fmt: skip
 
 _ADDRESS = c.c_void_p
-init_subgraph = declare("DS_InitSubgraph", None, _ADDRESS, _ADDRESS, _ADDRESS)
+init_subgraph = declare("DS_CallInitSubgraph", None, _ADDRESS, _ADDRESS, _ADDRESS)
 new_selector = declare("DS_NewSelector", _ADDRESS, _ADDRESS, _ADDRESS, _ADDRESS)
 destroy_selector = declare("DS_DestroySelector", None, _ADDRESS, _ADDRESS, _ADDRESS)
 select_node = declare("DS_SelectNode", c.c_ubyte, *[_ADDRESS] * 5)

@@ -33,7 +33,7 @@ BUILTIN: Final = (
     Module(
         "graph-optimizer", ("DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphPlugin"), _by_host
     ),
-    Module("graph-passes", ("TF_InitPasses",), _passes),
+    Module("graph-passes", ("DS_InitPasses",), _passes),
     Module("profiler", ("TF_InitProfiler",), _by_host),
 )
 """The loader sorts them by entry symbol."""

@@ -33,7 +33,7 @@ _Buffer = ctypes.POINTER(BufferStruct)
 
 
 class _Call(ctypes.Structure):
-    """``TP_PassCall``."""
+    """``DS_PassCall``."""
 
     _fields_ = (
         ("struct_size", ctypes.c_size_t),

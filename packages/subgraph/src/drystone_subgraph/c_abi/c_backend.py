@@ -1,4 +1,4 @@
-"""Backends of plugins: what a library offers by ``TF_InitSubgraph`` (``drystone/subgraph.h``)."""
+"""Backends of plugins: what a library offers by ``DS_InitSubgraph`` (``drystone/subgraph.h``)."""
 
 from __future__ import annotations
 

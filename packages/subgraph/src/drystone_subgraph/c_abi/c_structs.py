@@ -22,7 +22,7 @@ _SIZED: Final[list[Any]] = [("struct_size", c.c_size_t), ("ext", c.c_void_p)]
 
 
 class NodeView(c.Structure):
-    """``TF_SubgraphNode``."""
+    """``DS_SubgraphNode``."""
 
     _fields_ = [
         *_SIZED,
@@ -39,7 +39,7 @@ class NodeView(c.Structure):
 
 
 class ValueView(c.Structure):
-    """``TF_SubgraphValue``."""
+    """``DS_SubgraphValue``."""
 
     _fields_ = [
         *_SIZED,
@@ -56,7 +56,7 @@ class ValueView(c.Structure):
 
 
 class RegionView(c.Structure):
-    """``TF_SubgraphRegion``."""
+    """``DS_SubgraphRegion``."""
 
     _fields_ = [
         *_SIZED,
@@ -76,7 +76,7 @@ class RegionView(c.Structure):
 
 
 class Backend(c.Structure):
-    """``TP_SubgraphBackend``."""
+    """``DS_SubgraphBackend``."""
 
     _fields_ = [
         *_SIZED,
@@ -92,7 +92,7 @@ _TENSORS = c.POINTER(c.c_void_p)
 
 
 class SelectorFns(c.Structure):
-    """``TP_SubgraphSelectorFns``."""
+    """``DS_SubgraphSelectorFns``."""
 
     _fields_ = [
         *_SIZED,
@@ -107,7 +107,7 @@ class SelectorFns(c.Structure):
 
 
 class Fns(c.Structure):
-    """``TP_SubgraphFns``."""
+    """``DS_SubgraphFns``."""
 
     _fields_ = [
         *_SIZED,
@@ -131,7 +131,7 @@ class Fns(c.Structure):
 
 
 class Params(c.Structure):
-    """``TF_SubgraphRegistrationParams``."""
+    """``DS_SubgraphRegistrationParams``."""
 
     _fields_ = [
         *_SIZED,

@@ -47,7 +47,7 @@ class End:
 
 
 def node_view(node: Node, inputs: Sequence[tuple[int, int]] | None = None) -> View:
-    """``TF_SubgraphNode``; ``inputs``: the node of the region and the output, for each input."""
+    """``DS_SubgraphNode``; ``inputs``: the node of the region and the output, for each input."""
     data = node.to_proto().SerializeToString()
     types = [t.number for t in output_dtypes(node) or ()]
     flat = None if inputs is None else [k for pair in inputs for k in pair]
@@ -77,7 +77,7 @@ def region_view(
     threads: int = 0,
     attrs: bytes | None = None,
 ) -> View:
-    """``TF_SubgraphRegion``."""
+    """``DS_SubgraphRegion``."""
     ends = {*body.args, *body.results}
     nodes = [node for node in topological_order(body.graph) if node not in ends]
     place = {node: k for k, node in enumerate(nodes)}

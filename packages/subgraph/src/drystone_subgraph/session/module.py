@@ -47,7 +47,7 @@ def _offers(library: Library) -> list[str]:
 
 MODULE: Final = Module(
     "subgraph",
-    ("TF_InitSubgraph",),
+    ("DS_InitSubgraph",),
     _initialise,
     _offers,
     stages={"partition": _stage, "backend": _check_backend},
