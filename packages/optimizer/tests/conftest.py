@@ -30,15 +30,15 @@ def verified(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def fresh_state() -> Iterator[None]:
     """Each test begins without options, Python optimizers, and lines that were logged before."""
-    from drystone_optimizer.core import config, merge
+    from drystone_optimizer.core import merge, process_state
     from drystone_optimizer.plugins import sources
 
     kept = dict(sources._python)
     sources._python.clear()
     sources._failed.clear()
-    config._options.clear()
+    process_state.EXPERIMENTAL_OPTIONS.clear()
     merge._warned.clear()
     yield
     sources._python.clear()
     sources._python.update(kept)
-    config._options.clear()
+    process_state.EXPERIMENTAL_OPTIONS.clear()

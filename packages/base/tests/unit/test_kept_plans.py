@@ -64,6 +64,16 @@ def test_other_circumstances_are_another_plan(kept: Kept, other: dict[str, Any])
     assert kept.run(**other)
 
 
+REMOVED = """
+from drystone_base.passes import registry
+registry().remove(registry().passes()[0].name)
+"""
+PASS = """
+from drystone_base.passes import Grouping, graph_pass
+graph_pass(Grouping.PRE_PLACEMENT, 0)(lambda options: False)
+"""
+
+
 @pytest.mark.parametrize(
     "how",
     [
@@ -71,7 +81,8 @@ def test_other_circumstances_are_another_plan(kept: Kept, other: dict[str, Any])
         {"settings": 'executor="reference"'},
         {"settings": "seed=3"},
         {"settings": 'device_count={"CPU": 2}'},
-        {"before": "import drystone_base.passes"},
+        {"before": PASS},
+        {"before": REMOVED},
         {"after": "model.graph"},
         {"before": "from drystone_base.ops.defs import *\nregister(OpDef('Mine', (), ()))"},
     ],

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from drystone_base.core.arguments import checked
 from drystone_base.core.errors import BadRequest, HostError
-from drystone_base.core.late_names import imported
 from drystone_base.modules import points
+from drystone_base.plugins.isolation_files import offered as offered_apart
 from drystone_filesystem.environment import FILESYSTEMS
 from drystone_filesystem.store import Store
 
@@ -90,9 +90,8 @@ def schemes() -> dict[str, str]:
 def serve(scheme: str) -> bool:
     """Register the filesystem of a scheme with the host; False where nobody offers it."""
     with _lock:
-        isolated = imported("drystone_base.plugins.isolation_files", "offered")
-        files = isolated and isolated(scheme)
-        if files:
+        files = offered_apart(scheme)
+        if files is not None:
             from drystone_filesystem.isolated import IsolatedStore
 
             _serve_made(scheme, IsolatedStore(files), files.path)

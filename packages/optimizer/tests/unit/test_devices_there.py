@@ -119,9 +119,10 @@ def test_an_optimizer_whose_platform_has_no_device_is_not_asked(
     platforms: list[dict[str, Any]], runs: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without a platform it is asked: another library may bring the device, or none is needed."""
-    import drystone_base.host.library  # noqa: F401 - as where a library was opened
+    from drystone_base.core.registered import ENTRY_FUNCTIONS
     from drystone_base.host import device
 
+    ENTRY_FUNCTIONS.note("SE_InitPlugin")
     monkeypatch.setattr(device, "list_platforms", lambda: platforms)
     seen: list[int] = []
 
@@ -137,6 +138,7 @@ def test_an_optimizer_whose_platform_has_no_device_is_not_asked(
     stated = OptimizerConfig(min_graph_nodes=-1, devices=("CPU",))
     optimize_with_report(m.graph, ["again:0"], ["x:0"], stated)
     assert not seen
+    ENTRY_FUNCTIONS.forget("SE_InitPlugin")
 
 
 def test_what_there_is_is_asked_of_the_host_once_it_has_libraries() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,6 +14,7 @@ from drystone_base.core.environment import SUBGRAPH_BACKEND
 from drystone_base.core.errors import BadRequest, DrystoneError, GraphError, near_matches
 from drystone_base.core.made_by import Makers, makers, name_makers
 from drystone_base.core.printable import warn
+from drystone_base.core.registered import PASSES
 from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.plan import Plan, lower
 from drystone_base.executor.programs import encode_plan, program_of
@@ -175,9 +175,7 @@ class Preparing:
 
             asked = {graph.output(name)[0] for name in (*fetches, *feeds)}
             graph = with_resource_stacks(graph, asked)
-        if self.config.optimizer == "off" or not (
-            "drystone_base.modules" in sys.modules or declared("drystone.modules")
-        ):
+        if self.config.optimizer == "off":
             return graph
         from drystone_base.modules import stage
 
@@ -195,9 +193,8 @@ class Preparing:
         from drystone_base.placement.partitions import whole
 
         graph = self._optimize(fetches, feeds)
-        wanted = config.passes or config.device_count or "drystone_base.passes" in sys.modules
-        wanted = wanted or config.log_device_placement or not config.allow_soft_placement
-        if not wanted and not declared("drystone.passes"):
+        wanted = config.passes or config.device_count or PASSES or declared("drystone.passes")
+        if not (wanted or config.log_device_placement or not config.allow_soft_placement):
             return self._partition(whole(graph), fetches, feeds)
         from drystone_base.passes import prepare
 

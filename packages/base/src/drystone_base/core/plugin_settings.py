@@ -21,6 +21,7 @@ from drystone_base.core.environment import (
 )
 from drystone_base.core.errors import BadRequest, near_matches
 from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.registered import PLUGIN_SETTINGS
 from drystone_base.core.settings import Schema, Setting
 
 if TYPE_CHECKING:
@@ -111,6 +112,7 @@ def configure(**changes: Any) -> Settings:
             _overrides.pop(name, None)
             if value is not None:
                 _overrides[name] = value
+            PLUGIN_SETTINGS.note(name)
     return current()
 
 

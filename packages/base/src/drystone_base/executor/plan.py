@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Final
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import UnsupportedOp, near_matches
 from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.core.time_limits import look
 from drystone_base.graph import Graph, Node, Output, needed_nodes, output_name, topological_order
 from drystone_base.graph.topology import DEAD_WITH, TRANSFER_OPS
@@ -86,8 +86,8 @@ def can_run(op: str) -> bool:
 
 
 def _plugin_kernels() -> Mapping[str, Any]:
-    """The kernels of plugins by op: nothing is imported before a plugin library was opened."""
-    if "drystone_base.host.library" not in sys.modules:
+    """The kernels of plugins by op: nothing is imported before a plugin registered something."""
+    if not ENTRY_FUNCTIONS:
         return {}
     from drystone_base.executor.selection import registered
 

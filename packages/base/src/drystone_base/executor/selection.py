@@ -20,8 +20,8 @@ from typing import Any, Final
 
 from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import GraphError
-from drystone_base.core.late_names import imported
 from drystone_base.core.late_tuples import NamedTuple
+from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.kernels._registry import KERNELS
 
 __all__ = [
@@ -119,9 +119,7 @@ _CACHE: Final = _Cache()
 
 def registered() -> Mapping[str, tuple[Candidate, ...]]:
     """The kernels of plugins by op, in order of registration; does not open the host library."""
-    from drystone_base.host.library import generation
-
-    now = generation()
+    now = len(ENTRY_FUNCTIONS)
     if now != _CACHE.generation:
         _CACHE.by_op = _ByOp(_asked_of_host if now else _none)
         _CACHE.generation = now
@@ -130,9 +128,9 @@ def registered() -> Mapping[str, tuple[Candidate, ...]]:
 
 def _asked_of_host(op: str | None) -> list[dict[str, Any]]:
     from drystone_base.executor.plugin_kernels import list_kernels
+    from drystone_base.plugins.isolation_offered import isolated_kernels
 
-    isolated = imported("drystone_base.plugins.isolation_kernels", "rows")
-    return list_kernels(op) + ([] if isolated is None else isolated(op))
+    return list_kernels(op) + isolated_kernels(op)
 
 
 def candidate_of(row: dict[str, Any]) -> Candidate:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import Status
@@ -20,12 +21,9 @@ from drystone_base.host.status import Status
 __all__ = [
     "HostLibrary",
     "aliases",
-    "called_entries",
-    "generation",
     "inspect_file",
     "known_entries",
     "open_library",
-    "registered_apart",
 ]
 
 _open = declare(
@@ -50,25 +48,6 @@ _describe = declare("DS_DescribeLibrary", None, ctypes.c_void_p, ctypes.c_void_p
 _list_entries = declare("DS_ListEntries", None, ctypes.c_void_p, ctypes.c_void_p)
 _inspect = declare("DS_InspectFile", None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
 _list_aliases = declare("DS_ListAliases", None, ctypes.c_void_p, ctypes.c_void_p)
-
-
-_GENERATION: list[str] = []
-"""Entry functions called so far."""
-
-
-def generation() -> int:
-    """A number that grows when a library may have registered something; 0 before the first."""
-    return len(_GENERATION)
-
-
-def called_entries() -> frozenset[str]:
-    """The entry functions of libraries that were called, here or in processes of their own."""
-    return frozenset(_GENERATION)
-
-
-def registered_apart(entry_symbol: str) -> None:
-    """Note that an entry function registered something in the process of an isolated plugin."""
-    _GENERATION.append(entry_symbol)
 
 
 class HostLibrary:
@@ -105,7 +84,7 @@ class HostLibrary:
             with Status(f"{entry_symbol} of plugin {self.name} ({self.path}) failed") as status:
                 _init(self._handle, entry_symbol.encode(), status.pointer)
         finally:
-            _GENERATION.append(entry_symbol)
+            ENTRY_FUNCTIONS.note(entry_symbol)
 
     def vouch(self) -> None:
         """Have its kernels and filesystems called without guards, before it is initialised."""

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from drystone_base.core.late_names import imported
+from drystone_base.core.registered import OPS, PACKAGE_OPS
 from drystone_base.core.upcalls import OWN_OPS, REFERENCE_KERNELS
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import write
@@ -74,12 +74,6 @@ def _definitions() -> bytes:
     return OWN_OPS()
 
 
-def _generation() -> int:
-    """A number that grows when our ops change; no program changes them without that module."""
-    generation = imported("drystone_base.ops.defs", "generation")
-    return 0 if generation is None else int(generation())
-
-
 def _own_kernels(_context: int, op: bytes | None, out: int, status: int) -> None:
     _write_answer(out, status, lambda: _reference_kernels(op))
 
@@ -100,7 +94,7 @@ _KERNEL_LIST_CALLBACK: Final = _KERNEL_LIST(_own_kernels)
 def attach() -> None:
     """Let the host ask for our ops and kernels, and anew when they have changed."""
     with _STATE.lock:
-        generation = _generation()
+        generation = len(OPS) + len(PACKAGE_OPS)
         if _STATE.services is not None and _STATE.told == generation:
             return
         services = _Services(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from drystone_base.core.arguments import checked
 from drystone_base.core.entry_points import declared
+from drystone_base.core.registered import PLUGIN_SETTINGS, PLUGINS
 from drystone_base.core.upcalls import FIND_REFUSED_OFFER, LOAD_PLUGINS
 
 if TYPE_CHECKING:
@@ -22,16 +23,14 @@ __all__ = [
     "ensure_loaded",
     "installed",
     "load_no_others",
-    "loader_is_there",
     "refused_offer",
 ]
 
 Kind: TypeAlias = Literal["ops", "kernels", "optimizers", "schemes", "devices"]
 
 _lock: Final = threading.Lock()
-_nothing = False
+_is_there: bool | None = None
 _alone = False
-_has_loader = False
 
 
 def load_no_others() -> None:
@@ -44,26 +43,19 @@ def load_no_others() -> None:
     _alone = True
 
 
-def loader_is_there() -> None:
-    """The loader says that it was imported: something may be configured or loaded by path."""
-    global _has_loader
-    _has_loader = True
-
-
 def ensure_loaded() -> None:
     """Find and load every installed plugin, the first time; afterwards this costs nothing.
 
     A plugin that fails costs one ``PluginWarning``; under the policy ``strict`` it raises.
     """
-    global _nothing
-    if _alone or (_nothing and not _has_loader):
+    global _is_there
+    if _alone:
         return
-    if not _has_loader:
+    if _is_there is None:
         with _lock:
-            _nothing = not installed()
-        if _nothing:
-            return
-    LOAD_PLUGINS()
+            _is_there = installed()
+    if _is_there or PLUGIN_SETTINGS:
+        LOAD_PLUGINS()
 
 
 @checked
@@ -72,7 +64,7 @@ def refused_offer(kind: Kind, name: str) -> PluginError | None:
 
     A plugin offers what its manifest lists; without such a list, the names in its file count.
     """
-    return FIND_REFUSED_OFFER(kind, name) if _has_loader else None
+    return FIND_REFUSED_OFFER(kind, name) if PLUGINS else None
 
 
 def installed() -> bool:

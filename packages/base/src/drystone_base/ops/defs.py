@@ -19,6 +19,7 @@ from drystone_abi.protos import OpDeprecation, OpList
 from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import GraphError, UnsupportedOp, near_matches
 from drystone_base.core.late_dataclasses import dataclass
+from drystone_base.core.registered import OPS, PACKAGE_OPS
 from drystone_base.modules.wanted import refused_offer
 from drystone_base.ops.attrs import decode_attr, encode_attr
 from drystone_base.ops.own import OWN
@@ -28,7 +29,6 @@ __all__ = [
     "AttrDef",
     "OpDef",
     "find",
-    "generation",
     "names",
     "op_def",
     "origin",
@@ -270,7 +270,6 @@ class _Registry:
         self._own = {op.name: op for op in OWN}
         self._decoded: dict[str, OpDef] = {}
         self.origins: dict[str, str] = {}
-        self.changes = 0
         self.version = ""
 
     def places(self) -> dict[str, tuple[int, int]]:
@@ -307,7 +306,8 @@ class _Registry:
             op=[*data, *self._own.values(), *(op.to_proto() for op in mine)]
         ).SerializeToString()
 
-    def register(self, op: OpDef, origin: str) -> None:
+    def register(self, op: OpDef, origin: str) -> bool:
+        """Whether the op is new."""
         present = self.find(op.name)
         if present is not None and present != op:
             raise GraphError(
@@ -318,12 +318,10 @@ class _Registry:
                 remedy="rename the op",
                 code="duplicate-op",
             )
-        if present is None:
-            if origin:
-                self.origins[op.name] = origin
-            else:
-                self.changes += 1
+        if present is None and origin:
+            self.origins[op.name] = origin
         self._decoded[op.name] = present or op
+        return present is None
 
 
 def _read_data() -> bytes:
@@ -368,12 +366,15 @@ def names() -> tuple[str, ...]:
     return _REGISTRY.names()
 
 
-def register(op: OpDef | OpDefProto, *, origin: str = "") -> None:
+def register(op: OpDef | OpDefProto, *, origin: str = "", package: str = "") -> None:
     """Make an op known; raises ``GraphError`` (``duplicate-op``) where another one has its name.
 
-    ``origin`` is the library of a plugin that registered it with the host.
+    ``origin`` is the library of a plugin that registered it with the host; ``package`` the
+    installed distribution that registers it in every process that uses it.
     """
-    _REGISTRY.register(op if isinstance(op, OpDef) else OpDef.from_proto(op), origin)
+    made = op if isinstance(op, OpDef) else OpDef.from_proto(op)
+    if _REGISTRY.register(made, origin) and not origin:
+        (PACKAGE_OPS if package else OPS).note(made.name)
 
 
 def origin(name: str) -> str:
@@ -384,11 +385,6 @@ def origin(name: str) -> str:
 def own_ops() -> bytes:
     """All definitions but those of plugins, as the bytes of an ``OpList``."""
     return _REGISTRY.own()
-
-
-def generation() -> int:
-    """A number that grows when :func:`own_ops` changes."""
-    return _REGISTRY.changes
 
 
 def tensorflow_version() -> str:

@@ -13,6 +13,7 @@ from drystone_base.core.entry_points import declared, points
 from drystone_base.core.environment import DUMP_PASSES
 from drystone_base.core.errors import DrystoneError, GraphError, PluginError
 from drystone_base.core.printable import warn
+from drystone_base.core.registered import PASSES, Registered
 from drystone_base.core.time_limits import OutOfTime, stage_ends, until
 from drystone_base.graph.validate import validate
 from drystone_base.passes._report import GroupingReport, PassRun
@@ -24,14 +25,19 @@ if TYPE_CHECKING:
 __all__ = ["PassRegistry", "graph_pass", "registered", "registry", "run_grouping"]
 
 GROUP: Final = "drystone.passes"
+_OWN: Final = "drystone-base"
 Switches = Mapping[str, bool | Mapping[str, Any]]
 """By pass: whether to run it, or the settings to run it with."""
 
 
 class PassRegistry:
-    """Passes by grouping and phase. Safe to use from several threads."""
+    """Passes by grouping and phase. Safe to use from several threads.
 
-    def __init__(self) -> None:
+    ``changes``: where passes are noted that are not drystone-base's own.
+    """
+
+    def __init__(self, changes: Registered | None = None) -> None:
+        self._changes = Registered() if changes is None else changes
         self._passes: list[Pass] = []
         self._lock = threading.Lock()
 
@@ -41,6 +47,8 @@ class PassRegistry:
             present = next((p for p in self._passes if p.name == added.name), None)
             if present is None:
                 self._passes.append(added)
+                if added.origin != _OWN:
+                    self._changes.note(added.name)
                 return
         raise PluginError(
             f"pass {added.name!r} cannot be registered by {added.origin}",
@@ -55,7 +63,10 @@ class PassRegistry:
     def remove(self, name: str) -> None:
         """Forget a pass if it is there."""
         with self._lock:
+            removed = [p for p in self._passes if p.name == name]
             self._passes = [p for p in self._passes if p.name != name]
+            for one in removed:
+                (self._changes.note if one.origin == _OWN else self._changes.forget)(name)
 
     def passes(self, grouping: Grouping | None = None) -> list[Pass]:
         """The passes of one grouping, or of all, in the order in which they run."""
@@ -207,7 +218,7 @@ def _failed(found: Pass, error: Exception) -> GraphError:
     )
 
 
-_REGISTRY: Final = PassRegistry()
+_REGISTRY: Final = PassRegistry(PASSES)
 _loading: str | None = None
 
 
@@ -251,7 +262,7 @@ def graph_pass(
         own = str(getattr(run, "__module__", "")).startswith("drystone_base.")
         if not own and _loading is None:
             registry()  # ours come first
-        origin = _loading or ("drystone-base" if own else "the program")
+        origin = _loading or (_OWN if own else "the program")
         _REGISTRY.register(
             Pass(stated, Grouping(grouping), phase, run, frozenset(ops), is_default, origin)
         )

@@ -11,8 +11,8 @@ from drystone_base.core.errors import HostError, PluginError
 from drystone_base.core.owners import others_who_write
 from drystone_base.core.plugin_settings import Isolation, Policy, Settings, current, override
 from drystone_base.core.printable import warn
+from drystone_base.core.registered import PLUGINS
 from drystone_base.files.contents import fingerprint, identity
-from drystone_base.modules.wanted import loader_is_there
 from drystone_base.plugins._discover import Discovery, discover, from_path
 from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._manifest import manifest_for, take_manifest
@@ -362,6 +362,7 @@ class Manager:
 
     def _load(self, plugin: Plugin, settings: Settings) -> None:
         """Run the steps until one does not pass; nothing that a step raises leaves this."""
+        PLUGINS.note(plugin.path)
         plugin.steps.clear()
         try:
             self._steps(plugin, settings)
@@ -387,4 +388,3 @@ class Manager:
 
 manager: Final = Manager()
 """The one of this process."""
-loader_is_there()

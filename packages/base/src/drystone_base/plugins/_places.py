@@ -51,11 +51,11 @@ def is_working_folder(entry: str) -> bool:
 
 def _known() -> set[str]:
     """The site folders of this interpreter."""
+    import site
     import sysconfig  # with a table of how Python was built: only where names do not tell
 
     paths = [sysconfig.get_path(kind) for kind in ("purelib", "platlib")]
-    user = getattr(sys.modules.get("site"), "USER_SITE", None)
-    return {os.path.realpath(path) for path in (*paths, user) if path}
+    return {os.path.realpath(path) for path in (*paths, site.USER_SITE) if path}
 
 
 def _has_packages(entry: str) -> bool:

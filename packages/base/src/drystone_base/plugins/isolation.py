@@ -22,6 +22,7 @@ from drystone_abi.protos import GraphDef
 from drystone_base.core.errors import PluginError
 from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.plugin_settings import current
+from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.plugins._manager import manager
 from drystone_base.plugins._record import Plugin, plugin_name
 from drystone_base.plugins.in_process import run_here
@@ -221,6 +222,8 @@ def offered_apart(
                 return offered
             keep(worker)
             _isolated[real] = offered, made
+            if made:
+                ENTRY_FUNCTIONS.note("TF_InitGraph")
         return _isolated[real][0]
 
 

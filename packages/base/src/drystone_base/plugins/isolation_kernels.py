@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from drystone_abi.protos import NodeDef, OpList
 from drystone_base.core.errors import DrystoneError, KernelError, PluginError, ShapeError
+from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.plugins.isolation_limits import Limits
+from drystone_base.plugins.isolation_offered import Offered, add_kernel
 from drystone_base.plugins.isolation_pool import asked
 from drystone_base.plugins.isolation_tensors import crosses, packed, unpacked
 from drystone_base.state.cancellation import check_time
@@ -26,26 +28,17 @@ if TYPE_CHECKING:
     from drystone_base.inference.shapes._registry import Shape, ShapeCall
     from drystone_base.kernels import Call
     from drystone_base.ops.defs import OpDef
-    from drystone_base.plugins.isolation_offered import Offered
     from drystone_base.plugins.isolation_process import Worker
 
-__all__ = ["IsolatedKernel", "rows", "take_kernels", "what_stays"]
+__all__ = ["IsolatedKernel", "take_kernels", "what_stays"]
 
 T = TypeVar("T")
-_rows: Final[dict[str, list[dict[str, Any]]]] = {}
 _plugins: Final[dict[str, tuple[str, str, str]]] = {}
 """Name, version and path of each library."""
 
 
-def rows(op: str | None) -> list[dict[str, Any]]:
-    """The kernels of an op (None: of all), as ``host.kernels.list_kernels`` tells those here."""
-    chosen = list(_rows.values()) if op is None else [_rows.get(op, [])]
-    return [row for found in chosen for row in found]
-
-
 def take_kernels(name: str, version: str, path: str, offered: Offered) -> list[str]:
     """Make the ops and kernels of a library known; says which cannot be."""
-    from drystone_base.host.library import registered_apart
     from drystone_base.ops import defs
 
     _plugins[path] = name, version, path
@@ -61,8 +54,8 @@ def take_kernels(name: str, version: str, path: str, offered: Offered) -> list[s
             _add_shapes(proto.name, path)
     for row in offered.kernels:
         if row["op"] not in refused:
-            _rows.setdefault(row["op"], []).append(row | {"library": path, "isolated": True})
-    registered_apart("TF_InitKernel")
+            add_kernel(row | {"library": path, "isolated": True})
+    ENTRY_FUNCTIONS.note("TF_InitKernel")
     return remarks
 
 

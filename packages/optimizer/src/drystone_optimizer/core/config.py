@@ -25,6 +25,7 @@ from drystone_optimizer.core.options import (
     QueueRunner,
     Toggle,
 )
+from drystone_optimizer.core.process_state import EXPERIMENTAL_OPTIONS
 
 if TYPE_CHECKING:
     from drystone_abi.protos import ConfigProto, RewriterConfig
@@ -331,7 +332,6 @@ def _not_a_mapping(options: Any) -> NoReturn:
 
 
 _lock: Final = threading.Lock()
-_options: dict[str, Any] = {}
 
 
 @explained
@@ -344,12 +344,12 @@ def set_experimental_options(options: Mapping[str, Any]) -> None:
     found = _checked(options)
     OptimizerConfig.from_options({n: value for n, value in found.items() if value is not None})
     with _lock:
-        _options.update(found)
-        for name in [n for n, value in _options.items() if value is None]:
-            del _options[name]
+        EXPERIMENTAL_OPTIONS.update(found)
+        for name in [n for n, value in EXPERIMENTAL_OPTIONS.items() if value is None]:
+            del EXPERIMENTAL_OPTIONS[name]
 
 
 def get_experimental_options() -> dict[str, Any]:
     """The options that :func:`set_experimental_options` set."""
     with _lock:
-        return dict(_options)
+        return dict(EXPERIMENTAL_OPTIONS)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Final
 
+from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.graph import Graph
 from drystone_base.graph.calls import called, called_by_proto
 from drystone_base.placement.device import parse_device
@@ -85,8 +85,8 @@ def types_there() -> frozenset[str]:
     What a node asks for says nothing of that: a graph that was frozen on a machine with a GPU asks
     for one everywhere.
     """
-    if "drystone_base.host.library" not in sys.modules:
-        return _CPU  # no plugin was opened
+    if not ENTRY_FUNCTIONS:
+        return _CPU  # no plugin registered a platform
     from drystone_base.host.device import list_platforms
 
     return _CPU | {str(one["type"]) for one in list_platforms() if one.get("device_count")}
@@ -98,7 +98,7 @@ def is_missing(kind: str, stated: Collection[str]) -> bool:
     ``stated`` are the types of the config, if it states any. A type of which nobody registered a
     platform may be there all the same: an optimizer needs none.
     """
-    if stated or "drystone_base.host.library" not in sys.modules:
+    if stated or not ENTRY_FUNCTIONS:
         return bool(stated) and kind not in stated
     from drystone_base.host.device import list_platforms
 

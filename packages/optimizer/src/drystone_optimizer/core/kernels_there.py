@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 from drystone_base.core.dtypes import DType
+from drystone_base.core.registered import ENTRY_FUNCTIONS
 
 __all__ = ["as_fast", "as_fast_of", "of_plugins", "runs_here"]
 
@@ -28,8 +28,8 @@ def as_fast_of(op: str, attr: str, dtype: DType) -> bool:
 
 
 def of_plugins() -> Mapping[str, Any]:
-    """Ops for which plugins brought kernels; nothing is imported before one was opened."""
-    if "drystone_base.host.library" not in sys.modules:
+    """Ops for which plugins brought kernels; nothing is imported before one registered any."""
+    if not ENTRY_FUNCTIONS:
         return {}
     from drystone_base.executor.selection import registered
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Final
 
-from drystone_base.core.late_names import imported
+from drystone_base.core.registered import ENTRY_FUNCTIONS, OPTIMIZERS
 from drystone_base.modules import declared
 
 __all__ = ["GROUP", "may_have_plugins"]
@@ -17,11 +16,5 @@ _ENTRIES: Final = frozenset(("DS_OrderOptimizer", "TF_InitGraph", "TF_InitGraphP
 
 
 def may_have_plugins() -> bool:
-    """Whether any library, isolated plugin or Python package could have brought an optimizer."""
-    entries = imported("drystone_base.host.library", "called_entries")  # with the first library
-    return bool(
-        (entries is not None and not _ENTRIES.isdisjoint(entries()))
-        or "drystone_base.plugins.isolation" in sys.modules
-        or "drystone_optimizer.plugins.sources" in sys.modules
-        or declared(GROUP)
-    )
+    """Whether a library, the program or a package could have brought an optimizer."""
+    return bool(OPTIMIZERS) or not _ENTRIES.isdisjoint(ENTRY_FUNCTIONS) or declared(GROUP)

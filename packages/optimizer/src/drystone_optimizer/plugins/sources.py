@@ -22,6 +22,7 @@ from drystone_base.core.arguments import checked
 from drystone_base.core.errors import PluginError
 from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.printable import warn
+from drystone_base.core.registered import OPTIMIZERS
 from drystone_base.graph import Graph
 from drystone_base.modules import EntryPoint, points
 from drystone_base.plugins import report
@@ -219,6 +220,7 @@ def register(
     with _lock:
         refuse_second(made, list(_python.values()))
         _python[name] = made
+    OPTIMIZERS.note(name)
     return made
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.core.late_names import imported
 from drystone_base.modules import Module
+from drystone_optimizer.core.process_state import EXPERIMENTAL_OPTIONS, LEFT_OUT
 from drystone_optimizer.plugins.presence import may_have_plugins
 
 if TYPE_CHECKING:
@@ -68,11 +68,7 @@ def _lasts(config: Any) -> bool:
     """
     if config != "default" or may_have_plugins():
         return False
-    options = imported("drystone_optimizer.core.config", "get_experimental_options")
-    if options is not None and options():
-        return False
-    has_left_out = imported("drystone_optimizer.session.stage", "has_left_out")
-    return has_left_out is None or not has_left_out()
+    return not EXPERIMENTAL_OPTIONS and not LEFT_OUT
 
 
 def _listed() -> list[dict[str, str]]:

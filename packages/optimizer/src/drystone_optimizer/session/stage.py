@@ -12,13 +12,13 @@ from drystone_base.core.printable import warn
 from drystone_base.graph import Graph, parse_tensor_name, reachable
 from drystone_optimizer.core.config import OptimizerConfig, get_experimental_options
 from drystone_optimizer.core.failure import OptimizerWarning
+from drystone_optimizer.core.process_state import LEFT_OUT
 from drystone_optimizer.core.report import TOO_LATE, Report
 from drystone_optimizer.pipeline.fusions import fusions_only, without_fusions
 from drystone_optimizer.pipeline.pipeline import optimize_with_report
 
 __all__ = [
     "fuse_for_session",
-    "has_left_out",
     "optimize_for_session",
     "simplify_for_session",
     "with_precision",
@@ -30,13 +30,6 @@ _SIXTEEN_BITS: Final = {
     "float16": "auto_mixed_precision_cpu",
 }
 """The toggle of the pass that computes layers in a type, on the CPU."""
-
-_left_out = False
-
-
-def has_left_out() -> bool:
-    """Whether a graph of this process was not optimized by all that should have optimized it."""
-    return _left_out
 
 
 def optimize_for_session(
@@ -100,16 +93,16 @@ def _optimized(
     reached = _reached(graph, tensors)
     anew = None if reached is graph else partial(_reached, graph, tensors)
     here = tuple(name for name in chosen.keep if _is_in(reached, name) or not _is_in(graph, name))
-    global _left_out
     try:
         chosen = replace(chosen, keep=here)
         after, report = optimize_with_report(
             reached, fetches, feeds, chosen, runs_plugins=has_plugins, anew=anew
         )
-        _left_out = _left_out or _leaves_out(report)
+        if _leaves_out(report):
+            LEFT_OUT.note("optimizer")
         return after
     except GraphError as error:  # a session that runs without optimizers runs with them, too
-        _left_out = True
+        LEFT_OUT.note("graph")
         text = f"the graph was not optimized and goes on as it was: {error.render()}"
         warn(text, OptimizerWarning, stacklevel=2)
         return graph

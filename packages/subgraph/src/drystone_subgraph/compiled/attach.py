@@ -70,7 +70,8 @@ register(
         },
         is_stateful=True,
         keeps_no_input=True,
-    )
+    ),
+    package="drystone-subgraph",
 )
 register(
     OpDef(
@@ -83,7 +84,8 @@ register(
         attrs={"dtype": AttrDef("dtype", "type")},
         is_stateful=True,
         keeps_no_input=True,
-    )
+    ),
+    package="drystone-subgraph",
 )
 
 

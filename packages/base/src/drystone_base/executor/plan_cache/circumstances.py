@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone_base.core.entry_points import declared, declaring
 from drystone_base.core.environment import SUBGRAPH_BACKEND
-from drystone_base.core.late_names import imported
+from drystone_base.core.registered import OPS, PASSES, PLUGINS
 
 if TYPE_CHECKING:
     from drystone_base.api.config import SessionConfig
@@ -60,7 +60,7 @@ def _is_plain(config: SessionConfig) -> bool:
         return False
     if not config.allow_soft_placement:  # each process has its own devices
         return False
-    if "drystone_base.passes" in sys.modules or declared("drystone.passes"):
+    if PASSES or declared("drystone.passes"):
         return False
     wish = config.subgraphs
     return wish == "off" or (wish is None and not SUBGRAPH_BACKEND.value())
@@ -81,15 +81,16 @@ def _stages_last(config: SessionConfig) -> bool:
 
 def has_own_ops() -> bool:
     """Whether the program has registered ops."""
-    generation = imported("drystone_base.ops.defs", "generation")
-    return generation is not None and generation() > 0
+    return len(OPS) > 0
 
 
 def _plugins() -> list[tuple[str, str, str]]:
     """The plugins of this process, by name, path and state; none where none are installed."""
-    manager = imported("drystone_base.plugins._manager", "manager")
-    found = manager.found.plugins if manager is not None else ()
-    return [(plugin.name, plugin.path, plugin.state) for plugin in found]
+    if not PLUGINS:
+        return []
+    from drystone_base.plugins._manager import manager
+
+    return [(plugin.name, plugin.path, plugin.state) for plugin in manager.found.plugins]
 
 
 @cache
