@@ -13,7 +13,7 @@ from bench.peers import TOP
 
 __all__ = ["FILE", "digest", "draw"]
 
-FILE = TOP / "docs" / "performance.svg"
+FILE = TOP / "docs" / "reference" / "performance.svg"
 GAP = 0.8
 """Between the bars of two cases, in bars."""
 COLOURS = {"tensorflow": "#e8710a", "onnxruntime": "#1a73e8", "openvino": "#7b3fa0",

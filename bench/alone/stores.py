@@ -6,7 +6,8 @@ spell of the machine hits all alike. The table has the median of the rounds, in 
 second; *beside* is the median over the rounds of ours to the best of the others in that round. The
 servers: SeaweedFS (s3), an emulator of this repository in a process of its own (gs, http), Azurite
 (az) and Hadoop (hdfs), where ``ci.scripts.stores.azurite`` and ``.hadoop`` have been run.
-``--publish`` writes the table into docs/filesystem.md; with ``--only``, the rows of those stores.
+``--publish`` writes the table into docs/how-to/filesystem.md; with ``--only``, the rows of those
+stores.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from bench.machine import processor
 
 __all__ = ["main"]
 
-PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "filesystem.md"
+PAGE: Final = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "filesystem.md"
 BEGIN, END = "<!-- store speed: begin -->\n", "<!-- store speed: end -->\n"
 LARGE, SMALL, FILES = 256 << 20, 4096, {"hdfs": 40}
 """Bytes of the large object and of a small file, and how many of those, where not 1,000.

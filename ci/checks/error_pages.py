@@ -1,4 +1,4 @@
-"""Every error code used in the sources has a page docs/errors/CODE.md, and every page a code."""
+"""Every error code of the sources has a page docs/reference/errors/CODE.md, every page a code."""
 
 from __future__ import annotations
 
@@ -64,9 +64,11 @@ def _texts(value: ast.expr) -> Iterator[tuple[str, int]]:
 def find(root: Path = ROOT) -> list[str]:
     """Codes without a page, pages without a code, names that are not kebab-case."""
     used = codes(root)
-    pages = {page.stem for page in (root / "docs" / "errors").glob("*.md")} - {"index"}
+    pages = {page.stem for page in (root / "docs" / "reference" / "errors").glob("*.md")} - {
+        "index"
+    }
     problems = [
-        f"{place}: {code!r} has no page docs/errors/{code}.md"
+        f"{place}: {code!r} has no page docs/reference/errors/{code}.md"
         for code, place in sorted(used.items())
         if not fnmatch.filter(pages, code)
     ]
@@ -77,7 +79,7 @@ def find(root: Path = ROOT) -> list[str]:
     ]
     strings = _strings(root)
     return problems + [
-        f"docs/errors/{page}.md: no source uses this code"
+        f"docs/reference/errors/{page}.md: no source uses this code"
         for page in sorted(pages)
         if page not in strings and not any(fnmatch.fnmatch(page, code) for code in used)
     ]

@@ -1,4 +1,4 @@
-"""Versions agree: pyproject.toml, `__version__`, ci/compat.toml, the pins, docs/compat.md."""
+"""Versions agree: pyproject.toml, `__version__`, ci/compat.toml, the pins, the page compat.md."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def find(root: Path = ROOT) -> list[str]:
     if metapackage_pins.outdated(root):
         problems.append("metapackage pins differ from ci/compat.toml: run metapackage_pins")
     if compat_page.outdated(root):
-        problems.append("docs/compat.md differs from ci/compat.toml: run compat_page")
+        problems.append("docs/reference/compat.md differs from ci/compat.toml: run compat_page")
     return problems
 
 

@@ -1,4 +1,4 @@
-"""Write docs/cli.md from the command line's own help; `--check` only compares.
+"""Write docs/reference/cli.md from the command line's own help; `--check` only compares.
 
 Run from the repository root, with drystone installed: `python -m ci.scripts.cli_page [--check]`.
 """
@@ -18,11 +18,12 @@ from drystone_base.modules import find, register
 
 __all__ = ["ModuleMissing", "complete_modules", "main", "outdated", "render"]
 
-PAGE = ROOT / "docs" / "cli.md"
+PAGE = ROOT / "docs" / "reference" / "cli.md"
 
 INTRO = """# The command line
 
-Generated from `drystone --help`. The [tutorial](tutorial.md) shows the commands at work.
+Generated from `drystone --help`.
+The [tutorial](../tutorials/first-model.md) shows the commands at work.
 
 A MODEL is a SavedModel folder, a GraphDef (`.pb`, `.pbtxt`), a MetaGraph (`.meta`) or the
 `model.json` of a TensorFlow.js graph model; `inspect` takes checkpoints, too. Values come from an
@@ -119,16 +120,16 @@ def main() -> int:
     try:
         is_outdated = outdated()
     except ModuleMissing as error:
-        print(f"docs/cli.md: left as it is; {error}", file=sys.stderr)
+        print(f"docs/reference/cli.md: left as it is; {error}", file=sys.stderr)
         return 2
     if not is_outdated:
-        print("docs/cli.md: up to date")
+        print("docs/reference/cli.md: up to date")
         return 0
     if "--check" in sys.argv[1:]:
-        print("docs/cli.md: outdated; run python -m ci.scripts.cli_page")
+        print("docs/reference/cli.md: outdated; run python -m ci.scripts.cli_page")
         return 1
     PAGE.write_text(render(), encoding="utf-8")
-    print("docs/cli.md: written")
+    print("docs/reference/cli.md: written")
     return 0
 
 

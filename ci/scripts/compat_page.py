@@ -1,4 +1,4 @@
-"""Write docs/compat.md from ci/compat.toml and ci/matrix.toml; `--check` only compares.
+"""Write docs/reference/compat.md from ci/compat.toml and ci/matrix.toml; `--check` only compares.
 
 Run from the repository root: `python -m ci.scripts.compat_page [--check]`.
 """
@@ -39,20 +39,20 @@ def render(root: Path = ROOT) -> str:
 
 def outdated(root: Path = ROOT) -> bool:
     """Whether the page on disk is missing or differs from what `render` gives."""
-    page = root / "docs" / "compat.md"
+    page = root / "docs" / "reference" / "compat.md"
     return not page.exists() or page.read_text(encoding="utf-8") != render(root)
 
 
 def main() -> int:
     """Write the page, or with `--check` exit 1 when it is outdated."""
     if not outdated():
-        print("docs/compat.md: up to date")
+        print("docs/reference/compat.md: up to date")
         return 0
     if "--check" in sys.argv[1:]:
-        print("docs/compat.md: outdated; run python -m ci.scripts.compat_page")
+        print("docs/reference/compat.md: outdated; run python -m ci.scripts.compat_page")
         return 1
-    (ROOT / "docs" / "compat.md").write_text(render(), encoding="utf-8")
-    print("docs/compat.md: written")
+    (ROOT / "docs" / "reference" / "compat.md").write_text(render(), encoding="utf-8")
+    print("docs/reference/compat.md: written")
     return 0
 
 

@@ -1,9 +1,9 @@
-"""Write docs/coverage.md: which models and which ops run, and how close to TensorFlow.
+"""Write docs/reference/coverage.md: which models and which ops run, and how close to TensorFlow.
 
 Run from the repository root: `python -m ci.scripts.coverage_generate [--check | --models]`, with a
 Python that has drystone_base. The part on ops is made from the kernels, shape functions and golden
-cases of this checkout; the part on models from docs/coverage.json, which `--models` measures anew
-with the recorded data beside the repository. `--check` only compares.
+cases of this checkout; the part on models from coverage.json beside it, which `--models` measures
+anew with the recorded data beside the repository. `--check` only compares.
 """
 
 from __future__ import annotations
@@ -57,9 +57,9 @@ hand; **random**, drawn ones; **scenarios**, programs of several nodes that reac
 ops with state, files, references or functions are held. **dtypes**: of those that
 TensorFlow's kernels for the CPU are registered for, how many were seen to run in these (the others
 are in `packages/base/tests/golden/dtypes.json`). **native**: which plugins of ours have kernels of
-their own for it, in all dtypes that run or in so many of them (`docs/native.json` lists them); the
-executor itself does what moves values about, as control flow and `Identity` do. **models**: how
-many of the models above reach it.
+their own for it, in all dtypes that run or in so many of them (`native.json` beside this page lists
+them); the executor itself does what moves values about, as control flow and `Identity` do.
+**models**: how many of the models above reach it.
 """
 UNHELD = """## Held by unit tests alone
 
@@ -287,7 +287,7 @@ def outdated(docs: Path) -> bool:
     return not page.exists() or page.read_text(encoding="utf-8") != render(load(docs), op_states())
 
 
-def main(arguments: list[str] | None = None, docs: Path = ROOT / "docs") -> int:
+def main(arguments: list[str] | None = None, docs: Path = ROOT / "docs" / "reference") -> int:
     """Write the page, or with `--check` exit 1 when it is outdated."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare, write nothing")
@@ -299,13 +299,13 @@ def main(arguments: list[str] | None = None, docs: Path = ROOT / "docs") -> int:
         text = json.dumps(measure(), indent=1) + "\n"
         (docs / "coverage.json").write_text(text, encoding="utf-8")
     if not outdated(docs):
-        print("docs/coverage.md: up to date")
+        print("docs/reference/coverage.md: up to date")
         return 0
     if options.check:
-        print("docs/coverage.md: outdated; run python -m ci.scripts.coverage_generate")
+        print("docs/reference/coverage.md: outdated; run python -m ci.scripts.coverage_generate")
         return 1
     (docs / "coverage.md").write_text(render(load(docs), op_states()), encoding="utf-8")
-    print("docs/coverage.md: written")
+    print("docs/reference/coverage.md: written")
     return 0
 
 

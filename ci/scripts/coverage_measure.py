@@ -1,4 +1,4 @@
-"""Measure what docs/coverage.json records: models and single-op cases against TensorFlow's answers.
+"""Measure docs/reference/coverage.json: models and single-op cases against TensorFlow's answers.
 
 Needs the recorded data beside the repository. Used by `coverage_generate.py --models`.
 """

@@ -1,4 +1,4 @@
-"""The part of docs/coverage.md on random cases: op by dtype, differences, what has no cases.
+"""Random cases in docs/reference/coverage.md: op by dtype, differences, what has no cases.
 
 Made from packages/base/tests/golden/parity.json, which `ci/scripts/parity.py --record` writes. Used
 by `coverage_generate.py`.

@@ -7,7 +7,7 @@ Run with a Python that has tensorflow, drystone-base and drystone-cpu. Valid cas
 in two at once, and answered by TensorFlow, by the reference executor, by the native one, and by
 that with drystone-cpu's kernels, each in a process that may die or hang. It goes round all ops
 until the time is over (at least once), and goes on where the log ends when it is run again. What
-differs on purpose is in packages/base/tests/parity/differences.py and in docs/coverage.md.
+differs on purpose is in packages/base/tests/parity/differences.py and on the page of coverage.
 `--only OP --case NUMBER` shows one case. The status is 1 if something differs.
 """
 

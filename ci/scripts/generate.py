@@ -2,7 +2,7 @@
 
 Indexes, pages, pins and tables that are made from code or data are written anew where they differ.
 Run from the repository root, with drystone installed (`nox -s generate` installs it). Those that
-need TensorFlow, or run all tests, are not among them: docs/contributing.md names them.
+need TensorFlow, or run all tests, are not among them: docs/how-to/contributing.md names them.
 
 Examples:
 

@@ -1,8 +1,9 @@
-"""Write docs/native.json: the ops that our plugins have kernels for, and for which dtypes.
+"""Write docs/reference/native.json: the ops that our plugins have kernels for, by dtype.
 
 Run from the repository root: `python -m ci.scripts.native_ops [--check]`, with a Python that has
 drystone_base and drystone-cpu; `$DRYSTONE_CPU_PLUGIN` names a built one that is not installed. The
-page docs/coverage.md is made from that file, so that it needs no plugin. `--check` only compares.
+page docs/reference/coverage.md is made from that file, so that it needs no plugin.
+`--check` only compares.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ci.scripts.project import ROOT
 
 __all__ = ["Native", "cell", "load", "main", "measure", "render"]
 
-FILE = ROOT / "docs" / "native.json"
+FILE = ROOT / "docs" / "reference" / "native.json"
 PLUGINS = {"cpu": "drystone_cpu"}
 """Plugins by the name that the page shows, with what their libraries' names hold."""
 
@@ -90,13 +91,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     text = render(measure())
     if FILE.exists() and FILE.read_text(encoding="utf-8") == text:
-        print("docs/native.json: up to date")
+        print("docs/reference/native.json: up to date")
         return 0
     if options.check:
-        print("docs/native.json: outdated; run python -m ci.scripts.native_ops")
+        print("docs/reference/native.json: outdated; run python -m ci.scripts.native_ops")
         return 1
     FILE.write_text(text, encoding="utf-8")
-    print("docs/native.json: written; run python -m ci.scripts.coverage_generate")
+    print("docs/reference/native.json: written; run python -m ci.scripts.coverage_generate")
     return 0
 
 

@@ -1,4 +1,6 @@
-"""Write docs/spec/ops-left-out.md: TensorFlow's CPU ops that do not run; `--check` only compares.
+"""Write docs/reference/spec/ops-left-out.md: TensorFlow's CPU ops that do not run.
+
+`--check` only compares.
 
 Run from the repository root, with drystone installed: `python -m ci.scripts.ops_left_out
 [--check]`. The ops come from ci/config/tensorflow_cpu_ops.txt, which
@@ -18,7 +20,7 @@ from drystone_base.executor.plan import can_run
 
 __all__ = ["groups", "left_out", "main", "outdated", "render", "ungrouped"]
 
-PAGE = ROOT / "docs" / "spec" / "ops-left-out.md"
+PAGE = ROOT / "docs" / "reference" / "spec" / "ops-left-out.md"
 LIST = ROOT / "ci" / "config" / "tensorflow_cpu_ops.txt"
 
 REASONS = ROOT / "ci" / "config" / "ops_left_out.toml"

@@ -1,4 +1,4 @@
-"""Write docs/performance.md and the README's section from the newest result in bench/results/.
+"""Write the page performance.md and the README's section from the newest of bench/results/.
 
 Run from the repository root: `python -m ci.scripts.performance_page [--check]`; `--check` only
 compares, the plot's mark too. `nox -s bench -- --publish` measures anew and runs this.
@@ -20,7 +20,11 @@ from ci.scripts.project import ROOT
 
 __all__ = ["main", "outdated", "page", "section"]
 
-PAGE, PLOT, README = (Path("docs/performance.md"), Path("docs/performance.svg"), Path("README.md"))
+PAGE, PLOT, README = (
+    Path("docs/reference/performance.md"),
+    Path("docs/reference/performance.svg"),
+    Path("README.md"),
+)
 BEGIN, END = "<!-- performance: begin -->\n", "<!-- performance: end -->\n"
 
 INTRO = """# Performance
@@ -228,7 +232,11 @@ def section(result: of.Result) -> str:
         if any(means):
             lines.append(_row(heading, *[_mean(mean) for mean in means]))
     more = "All cases, how they were measured, and where a peer is faster"
-    lines += [_size_row(result, names), "", f"{more}: [performance](docs/performance.md)."]
+    lines += [
+        _size_row(result, names),
+        "",
+        f"{more}: [performance](docs/reference/performance.md).",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -1,9 +1,9 @@
-"""Tests by paragraph of the source documents; writes docs/spec/seed-coverage.md.
+"""Tests by paragraph of the source documents; writes docs/reference/spec/seed-coverage.md.
 
 `python -m ci.scripts.seed_coverage [--check]`. The paragraphs are in
-docs/spec/seed-paragraphs.toml; a test stands for one when its docstring, or that of its class or
-file, holds the paragraph's id (S0-merge), or the row of a table ("Row B14"). With --check nothing
-is written: exit 1 when the page is outdated or a paragraph has no test.
+docs/reference/spec/seed-paragraphs.toml; a test stands for one when its docstring, or that of its
+class or file, holds the paragraph's id (S0-merge), or the row of a table ("Row B14"). With --check
+nothing is written: exit 1 when the page is outdated or a paragraph has no test.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ci.scripts.project import ROOT, load_toml
 
 __all__ = ["cited_tests", "main", "paragraphs", "render"]
 
-PAGE = ROOT / "docs" / "spec" / "seed-coverage.md"
+PAGE = ROOT / "docs" / "reference" / "spec" / "seed-coverage.md"
 _ID = re.compile(r"\bS[0123]-[a-z0-9]+(?:-[a-z0-9]+)*\b")
 _ROWS = re.compile(r"\bRows? ([BCDEHJ]\d+(?:,? (?:and )?[BCDEHJ]\d+)*)\b")
 _HEAD = """# Paragraphs and their tests
@@ -42,7 +42,7 @@ _TITLES = {
 
 def paragraphs(root: Path = ROOT) -> dict[str, str]:
     """Titles by id, in the order of the documents."""
-    table = load_toml(root / "docs" / "spec" / "seed-paragraphs.toml")
+    table = load_toml(root / "docs" / "reference" / "spec" / "seed-paragraphs.toml")
     return {
         f"{seed}-{key}" if seed.startswith("S") else f"{seed}{key}": text
         for seed in table

@@ -1,4 +1,4 @@
-"""Write docs/environment.md and docs/settings.md from the schemas; `--check` only compares.
+"""Write environment.md and settings.md of docs/reference; `--check` only compares.
 
 Run from the repository root, with drystone installed: `python -m ci.scripts.settings_pages`.
 """
@@ -68,7 +68,10 @@ def _settings() -> str:
 
 def render() -> dict[str, str]:
     """The pages by their paths below the repository's top."""
-    return {"docs/environment.md": _environment(), "docs/settings.md": _settings()}
+    return {
+        "docs/reference/environment.md": _environment(),
+        "docs/reference/settings.md": _settings(),
+    }
 
 
 def outdated() -> list[str]:

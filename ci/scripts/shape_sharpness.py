@@ -2,8 +2,8 @@
 
 With a folder of models and a Python that has tensorflow and drystone_base: infer every graph and
 every function body of them by both, and record the counts in packages/base/tests/golden/
-shape_sharpness.json. In any case write docs/spec/shape-sharpness.md from that record; --check only
-tells whether the page is the record's.
+shape_sharpness.json. In any case write docs/reference/spec/shape-sharpness.md from that record;
+--check only tells whether the page is the record's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Row: TypeAlias = dict[str, Any]
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORD = ROOT / "packages/base/tests/golden/shape_sharpness.json"
-PAGE = ROOT / "docs/spec/shape-sharpness.md"
+PAGE = ROOT / "docs/reference/spec/shape-sharpness.md"
 
 # Why less is known where it is; by op.
 KINDS = ("equal", "more", "less", "apart")

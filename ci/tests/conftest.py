@@ -72,7 +72,7 @@ def tree(tmp_path: Path) -> Path:
     put(
         tmp_path, "ci/matrix.toml", '[python]\ntested = ["3.11"]\n[os]\ntested = ["linux-x86_64"]\n'
     )
-    put(tmp_path, "docs/compat.md", compat_page.render(tmp_path))
+    put(tmp_path, "docs/reference/compat.md", compat_page.render(tmp_path))
     return tmp_path
 
 

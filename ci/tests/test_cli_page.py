@@ -1,4 +1,4 @@
-"""docs/cli.md says what `drystone --help` says."""
+"""docs/reference/cli.md says what `drystone --help` says."""
 
 from __future__ import annotations
 
@@ -33,6 +33,6 @@ def test_a_package_that_is_not_there_is_told(
     monkeypatch.setattr(cli_page, "import_module", fail)
     assert cli_page.main() == 2
     told = capsys.readouterr().err
-    assert told.startswith("docs/cli.md: left as it is; the commands of drystone-")
+    assert told.startswith("docs/reference/cli.md: left as it is; the commands of drystone-")
     assert "would be missing: No module named" in told
     assert "; pip install ./packages/" in told

@@ -1,4 +1,4 @@
-"""docs/coverage.md tells the truth about the kernels of this checkout."""
+"""docs/reference/coverage.md tells the truth about the kernels of this checkout."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_page_is_up_to_date() -> None:
 def test_a_stale_page_is_found_and_written_anew(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copy(ROOT / "docs" / "coverage.json", tmp_path)
+    shutil.copy(ROOT / "docs" / "reference" / "coverage.json", tmp_path)
     assert coverage_generate.main(["--check"], tmp_path) == 1  # missing
     assert coverage_generate.main([], tmp_path) == 0
     assert coverage_generate.main(["--check"], tmp_path) == 0
@@ -84,6 +84,6 @@ def test_ops_are_listed_by_family_and_the_rest_as_missing() -> None:
 
 
 def test_every_recorded_model_and_op_case_passes() -> None:
-    kept = json.loads((ROOT / "docs" / "coverage.json").read_text(encoding="utf-8"))
+    kept = json.loads((ROOT / "docs" / "reference" / "coverage.json").read_text(encoding="utf-8"))
     assert [row["name"] for row in kept["models"] if not coverage_generate.passes(row)] == []
     assert kept["op_cases"]["failed"] == []

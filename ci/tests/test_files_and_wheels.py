@@ -82,10 +82,12 @@ def test_error_codes_and_pages_match(tree: Path) -> None:
     put(tree, f"{BASE}/use.py", 'raise E(code="no-page" if x else "Not_Kebab")\n')
     put(tree, f"{BASE}/made.py", 'raise E(code=f"unknown-{role}")\nE("by-variable")\n')
     for page in ("bad-thing", "unknown-feed", "by-variable"):
-        put(tree, f"docs/errors/{page}.md", "")
-    put(tree, "docs/errors/left-over.md", "")
+        put(tree, f"docs/reference/errors/{page}.md", "")
+    put(tree, "docs/reference/errors/left-over.md", "")
     problems = error_pages.find(tree)
-    assert any("'no-page' has no page docs/errors/no-page.md" in text for text in problems)
+    assert any(
+        "'no-page' has no page docs/reference/errors/no-page.md" in text for text in problems
+    )
     assert any("'Not_Kebab' is not kebab-case" in text for text in problems)
     assert any("left-over.md: no source uses this code" in text for text in problems)
     assert len(problems) == 4, problems

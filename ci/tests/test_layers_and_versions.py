@@ -105,7 +105,7 @@ def test_public_import_passes(tree: Path, line: str) -> None:
         ),
         ("packages/base/pyproject.toml", '"0.1.0"', '"0.2.0"', "ci/compat.toml has drystone-base"),
         ("ci/compat.toml", 'base = "0.1.0"', 'base = "0.2.0"', "metapackage pins differ"),
-        ("ci/compat.toml", 'base = "0.1.0"', 'base = "0.2.0"', "docs/compat.md differs"),
+        ("ci/compat.toml", 'base = "0.1.0"', 'base = "0.2.0"', "docs/reference/compat.md differs"),
         (
             "packages/base/pyproject.toml",
             "dependencies = [",

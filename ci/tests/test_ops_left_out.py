@@ -1,4 +1,4 @@
-"""docs/spec/ops-left-out.md names every CPU op of TensorFlow's that does not run, with a reason."""
+"""The page ops-left-out.md names every CPU op of TensorFlow's that does not run, with a reason."""
 
 from __future__ import annotations
 

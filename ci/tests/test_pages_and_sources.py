@@ -34,14 +34,16 @@ def test_every_session_is_on_the_page_for_contributors() -> None:
         if isinstance(one, ast.FunctionDef)
         and any("nox.session" in ast.unparse(decorator) for decorator in one.decorator_list)
     }
-    page = (ROOT / "docs" / "contributing.md").read_text("utf-8").partition("## Checks")[0]
+    page = (
+        (ROOT / "docs" / "how-to" / "contributing.md").read_text("utf-8").partition("## Checks")[0]
+    )
     table = "\n".join(line.split("|")[1] for line in page.splitlines() if line.startswith("| `"))
     assert set(re.findall(r"`(\w+)`", table)) == sessions
 
 
 def test_fragments_are_built_for_a_version_that_is_given() -> None:
     """Towncrier else asks the installed package, which has the last version or is not there."""
-    page = (ROOT / "docs" / "contributing.md").read_text("utf-8")
+    page = (ROOT / "docs" / "how-to" / "contributing.md").read_text("utf-8")
     commands = re.findall(r"`(towncrier build[^`]*)`", page)
     assert commands
     assert all("--version" in command for command in commands)

@@ -1,4 +1,4 @@
-"""docs/performance.md, its plot and the README's section say what the committed result says."""
+"""The page performance.md, its plot and the README's section say what the committed result says."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ def test_the_pages_are_up_to_date() -> None:
 
 
 def test_other_numbers_make_every_page_outdated(tmp_path: Path) -> None:
-    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "reference").mkdir(parents=True)
     (tmp_path / "bench" / "results").mkdir(parents=True)
-    for file in ("README.md", "docs/performance.md", "docs/performance.svg"):
+    for file in ("README.md", "docs/reference/performance.md", "docs/reference/performance.svg"):
         shutil.copy(ROOT / file, tmp_path / file)
     result: Any = of.latest()
     copy = tmp_path / "bench" / "results" / "x.json"
@@ -32,7 +32,7 @@ def test_other_numbers_make_every_page_outdated(tmp_path: Path) -> None:
     theirs[row["clock"]] = [9e9] * len(ours[row["clock"]])
     copy.write_text(json.dumps(result), encoding="utf-8")
     assert [text.split()[0] for text in performance_page.outdated(tmp_path)] == [
-        "docs/performance.md", "README.md", "docs/performance.svg"
+        "docs/reference/performance.md", "README.md", "docs/reference/performance.svg"
     ]  # fmt: skip
 
 

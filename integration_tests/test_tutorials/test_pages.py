@@ -27,7 +27,7 @@ def docs_env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> In
 
 
 def test_there_are_pages_with_code() -> None:
-    assert DOCS / "tutorial.md" in PAGES
+    assert DOCS / "tutorials" / "first-model.md" in PAGES
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(DOCS)))

@@ -12,7 +12,7 @@ from compiling import INCLUDE, compiler
 from drystone_abi.new import render
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted((ROOT / "docs/plugin_authors").glob("*.md"))
+PAGES = sorted((ROOT / "docs/how-to/plugin_authors").glob("*.md"))
 SHOWN = re.compile(r"(?ms)^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$")
 BLOCK = re.compile(r"(?m)^```(\w+)$")
 MADE = "my_first.cc"
@@ -41,7 +41,7 @@ def test_no_code_is_written_for_the_page_alone(page: Path) -> None:
 
 
 def test_every_page_is_reached_from_the_start() -> None:
-    start = (ROOT / "docs/plugin_authors/index.md").read_text("utf-8")
+    start = (ROOT / "docs/how-to/plugin_authors/index.md").read_text("utf-8")
     for page in PAGES:
         assert page.name == "index.md" or f"({page.name}" in start, page.name
 

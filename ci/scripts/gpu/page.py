@@ -1,4 +1,4 @@
-"""Write the figures of docs/gpu.md from the newest bench/results/gpu; ``--check`` only compares.
+"""Write the figures of docs/reference/gpu.md from bench/results/gpu; ``--check`` only compares.
 
 Run from the repository root: ``python -m ci.scripts.gpu.page [--check]``.
 """
@@ -14,7 +14,7 @@ from ci.scripts.project import ROOT
 
 __all__ = ["main", "outdated", "render"]
 
-PAGE: Final = Path("docs/gpu.md")
+PAGE: Final = Path("docs/reference/gpu.md")
 BEGIN, END = "<!-- figures -->\n", "<!-- end of figures -->"
 TITLES: Final = {
     "resnet50": "ResNet50", "mobilenetv2": "MobileNetV2", "bert-base": "BERT-base, 128 tokens",
@@ -53,7 +53,7 @@ def render(root: Path = ROOT) -> str:
 def _values(name: str, day: str, values: dict[str, Any], gpu: dict[str, Any]) -> str:
     return (
         f"One run on {day} on one {gpu['name']}, driver {gpu['driver']} "
-        f"([all of it](../bench/results/gpu/{name})). Of {values['op_cases']} single ops, "
+        f"([all of it](../../bench/results/gpu/{name})). Of {values['op_cases']} single ops, "
         f"{values['graphs']} small graphs and {len(values['models'])} recorded models "
         f"{len(values['problems'])} gave other values than the reference kernels and TensorFlow."
     )

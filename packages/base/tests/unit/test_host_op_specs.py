@@ -1,4 +1,4 @@
-"""Specs of attributes and arguments: docs/spec/op_spec_grammar.md, errors, and any garbage."""
+"""Specs of attributes and arguments: the grammar in op_spec_grammar.md, errors, and any garbage."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from drystone_base.host import _lib
 if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)
 
-GRAMMAR = Path(__file__).resolve().parents[4] / "docs" / "spec" / "op_spec_grammar.md"
+GRAMMAR = Path(__file__).resolve().parents[4] / "docs" / "reference" / "spec" / "op_spec_grammar.md"
 ATTRIBUTES = ["T: type", "N: int", "L: list(type)", "S: string"]
 
 

@@ -1,4 +1,4 @@
-"""docs/native.json, from which the page on coverage is made, lists what the plugin registers."""
+"""native.json, from which the page on coverage is made, lists what the plugin registers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables of docs/filesystem.md, cell by cell: what a test has just seen is what the page says.
+"""Tables of docs/how-to/filesystem.md, by cell: what a test has just seen is what the page says.
 
 Each test confirms its own cells, so it matters neither which of them run nor in which process.
 """
@@ -14,7 +14,7 @@ from typing import Final
 
 __all__ = ["Cells", "Table"]
 
-PAGE: Final = Path(__file__).resolve().parents[4] / "docs" / "filesystem.md"
+PAGE: Final = Path(__file__).resolve().parents[4] / "docs" / "how-to" / "filesystem.md"
 NONE: Final = "-"
 Cells = dict[tuple[str, str], str]
 """What a table says by row and column, where it says something."""

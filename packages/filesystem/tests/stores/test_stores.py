@@ -1,4 +1,4 @@
-"""Stores on real servers, and what happens when requests fail: the table of docs/filesystem.md.
+"""Stores on real servers, and what happens when requests fail: a table of the page filesystem.md.
 
 S2-filesystems.
 """

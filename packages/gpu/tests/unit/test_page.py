@@ -1,4 +1,4 @@
-"""The figures of docs/gpu.md are those of the newest run that is kept."""
+"""The figures of docs/reference/gpu.md are those of the newest run that is kept."""
 
 from ci.scripts.gpu import page
 

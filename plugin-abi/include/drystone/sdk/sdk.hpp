@@ -1,7 +1,7 @@
 // Everything of the C++ SDK: helpers for plugins, header-only, on top of the C contract.
 //
 // Since ABI 1.0. C++17; clean under -fno-exceptions and -fno-rtti; depends on the headers beside it
-// only. Each header says what it is for; docs/plugin_authors shows them at work.
+// only. Each header says what it is for; docs/how-to/plugin_authors shows them at work.
 //
 //   sdk/graph_view.hpp   read a GraphDef where it lies       sdk/graph_edit.hpp  change it
 //   sdk/pattern.hpp      find subgraphs in either            sdk/attr.hpp        attributes

@@ -11,7 +11,7 @@ namespace drystone::host {
 // One thread at a time. A span is a piece of address space of which the system has given nothing yet. Of
 // the free blocks that fit, the one that came back last is cut, as most of it may still be in a
 // cache; where none fits, a span's untouched end is. So runs touch little more memory than they hold
-// at their peak (docs/decisions/0059).
+// at their peak (docs/explanation/decisions/0059).
 class Spans {
  public:
   Spans() = default;

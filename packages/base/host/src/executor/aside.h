@@ -3,7 +3,7 @@
 // A kernel cannot be stopped from outside. A run that must end in time is given to another thread, and its
 // caller waits for it no longer than that: it asks the run to stop, gives it a moment, and goes on without
 // it if a kernel does not return. The thread keeps all that it needs (plan, session, feeds) until the kernel
-// returns, and frees it then; until that time the session refuses the node (docs/decisions/0070).
+// returns, and frees it then; until that time the session refuses the node (docs/explanation/decisions/0070).
 #ifndef DRYSTONE_HOST_EXECUTOR_ASIDE_H_
 #define DRYSTONE_HOST_EXECUTOR_ASIDE_H_
 

@@ -1,5 +1,5 @@
 // Specs of attributes and arguments, such as "T: {float, double} = DT_FLOAT" and "x: N * T".
-// The grammar: docs/spec/op_spec_grammar.md.
+// The grammar: docs/reference/spec/op_spec_grammar.md.
 #ifndef DRYSTONE_HOST_OPS_SPEC_H_
 #define DRYSTONE_HOST_OPS_SPEC_H_
 

@@ -1,4 +1,4 @@
-// Calls of plugins' functions that their callers can leave, as runs can be (docs/decisions/0070).
+// Calls of plugins' functions that their callers can leave, as runs can be (docs/explanation/decisions/0070).
 #ifndef DRYSTONE_HOST_THREADS_LEAVING_H_
 #define DRYSTONE_HOST_THREADS_LEAVING_H_
 

@@ -5,7 +5,7 @@
 // needs a helper, so a loop goes on without those that come late, that the system does not give, or that
 // a busy machine has no core for (threads/governor.h). Who waits looks for a while before it sleeps: the
 // next layer of a network is there after some microseconds, and to be woken takes longer
-// (docs/decisions/0054).
+// (docs/explanation/decisions/0054).
 #include "threads/pool.h"
 
 #include <pthread.h>

@@ -141,7 +141,7 @@ KEY_PASSWORD: Final = Variable(
 )  # fmt: skip
 PLUGIN_POLICY: Final = Variable(
     "DRYSTONE_PLUGIN_POLICY", choice("strict", "default", "allow_unverified"), "default",
-    "Which plugins are loaded: [plugins](plugins.md).", **_PLUGINS,
+    "Which plugins are loaded: [plugins](../how-to/plugins.md).", **_PLUGINS,
 )  # fmt: skip
 DEVELOPER_MODE: Final = Variable(
     "DRYSTONE_DEVELOPER_MODE", flag(), False,

@@ -2,8 +2,8 @@
 
 An error has five parts: what failed, which check failed, what was found, what was needed and what
 to do about it. The text is rendered from the fields; inner errors are appended verbatim. Each code
-has a page under ``docs/errors/<code>.md``. ``status`` is the canonical status name that TensorFlow
-would report for the same failure (``INVALID_ARGUMENT``, ``NOT_FOUND``, ...).
+has a page under ``docs/reference/errors/<code>.md``. ``status`` is the canonical status name that
+TensorFlow would report for the same failure (``INVALID_ARGUMENT``, ``NOT_FOUND``, ...).
 """
 
 from __future__ import annotations

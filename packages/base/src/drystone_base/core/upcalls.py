@@ -1,8 +1,8 @@
 """Upcalls: what a lower floor of this package calls in a higher one, found by name at the call.
 
-Imports run downwards only; docs/architecture.md lists the floors. Where the host library or a file
-asks for what is built on it, the name of that stands here, and its module is imported when the call
-is made.
+Imports run downwards only; docs/explanation/architecture.md lists the floors. Where the host
+library or a file asks for what is built on it, the name of that stands here, and its module is
+imported when the call is made.
 """
 
 from __future__ import annotations

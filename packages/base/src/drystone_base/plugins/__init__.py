@@ -2,7 +2,7 @@
 
 Nothing is searched or opened by importing this. ``ensure_loaded()`` loads what is installed, the
 first time that something needs a plugin; ``load_library(path)`` loads one now; ``report()`` says
-what was found, loaded, skipped and refused, and why. docs/plugins.md is the guide.
+what was found, loaded, skipped and refused, and why. docs/how-to/plugins.md is the guide.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The manifest: what a plugin says of itself, in a TOML file beside the library.
 
 ``libfoo.so.toml`` describes ``libfoo.so``; a file ``drystone-plugin.toml`` describes the
-library that its ``library`` names. docs/spec/manifest.md is the specification.
+library that its ``library`` names. docs/reference/spec/manifest.md is the specification.
 """
 
 from __future__ import annotations
