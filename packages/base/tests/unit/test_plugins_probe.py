@@ -227,7 +227,7 @@ def test_a_trial_loads_no_other_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Or each trial would try all plugins, which would each be tried: a process for ever."""
     monkeypatch.setattr(wanted, "_alone", False)
     monkeypatch.setattr(_manager.manager, "ensure_loaded", lambda: pytest.fail("loads plugins"))
-    monkeypatch.setattr(wanted, "_nothing", False)
+    monkeypatch.setattr(wanted, "_is_there", None)
     monkeypatch.setattr(_probe_child, "import_module", lambda _: wanted.ensure_loaded())
 
     def opened(_: object) -> None:
