@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import from_number
 from drystone_base.core.errors import DrystoneError
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.executor.plan_cache.arrays import BOUNDARY, Places, read_constants
 from drystone_base.executor.plan_cache.circumstances import circumstances
 from drystone_base.executor.plan_cache.evidence import code_files

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from drystone_base.core.environment import EXECUTOR
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.settings import (
     Kind,
     Schema,

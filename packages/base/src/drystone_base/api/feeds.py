@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
 from drystone_base.core.dtypes import STRING, DType
 from drystone_base.core.errors import BadRequest, remedy_for
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.tensor import as_strings
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import gc
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from drystone_base.api.tuning import tuned
 from drystone_base.core.arguments import blame, checked
 from drystone_base.core.collector import no_cycle_collection
 from drystone_base.core.errors import BadRequest, DrystoneError, near_matches
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.named import Named
 from drystone_base.core.printable import described, plain
 from drystone_base.files.access import Access, checkpoint_files

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from drystone_base.api.feeds import Feed
-from drystone_base.core.late_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from drystone_base.executor.functions import FunctionCaller

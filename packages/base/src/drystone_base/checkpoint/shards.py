@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,7 +17,6 @@ from drystone_base.checkpoint._crc import crc32c, mask
 from drystone_base.checkpoint._errors import corrupt, unsupported
 from drystone_base.core.dtypes import STRING, DType
 from drystone_base.core.errors import CheckpointError
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.tensor import string_array
 from drystone_base.files.local import map_ranges
 from drystone_base.files.uris import Ranges, as_path

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from drystone_base.core.errors import DrystoneError
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import FunctionRef
 

@@ -17,10 +17,9 @@ import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice, takewhile
-from typing import Any, Final, Literal, NoReturn, TypeVar, Union, get_args, get_origin
+from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeVar, Union, get_args, get_origin
 
 from drystone_base.core.errors import BadRequest, DrystoneError
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.printable import described
 
 __all__ = ["blame", "checked", "explained", "explaining", "fits"]

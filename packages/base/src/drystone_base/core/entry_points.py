@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, Final
 
 from drystone_base.core.arguments import explained
-from drystone_base.core.late_dataclasses import dataclass
 
 __all__ = ["EntryPoint", "declared", "declaring", "points"]
 

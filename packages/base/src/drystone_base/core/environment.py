@@ -7,10 +7,9 @@ A package above this one states its variables with :class:`Variable` in a module
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.errors import BadRequest
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.printable import described
 from drystone_base.core.settings import (
     Kind,

@@ -9,11 +9,10 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
 from drystone_base.core.errors import DrystoneError
-from drystone_base.core.late_dataclasses import dataclass
 
 __all__ = ["NOBODY", "Makers", "makers", "name_makers", "note"]
 

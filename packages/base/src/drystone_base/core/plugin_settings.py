@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from drystone_base.core.environment import (
@@ -20,7 +20,6 @@ from drystone_base.core.environment import (
     TRUST_STORE,
 )
 from drystone_base.core.errors import BadRequest, near_matches
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.registered import PLUGIN_SETTINGS
 from drystone_base.core.settings import Schema, Setting
 

@@ -12,10 +12,9 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.errors import BadRequest, near_matches
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.printable import described
 
 __all__ = [

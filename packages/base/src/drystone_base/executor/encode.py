@@ -7,7 +7,7 @@ the format: ``drystone_abi/protos/plan.proto``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 from drystone_abi.protos import BlockDef, InstructionDef, NodeDef, PlanDef, PlanKind
 from drystone_base.core.dtypes import VARIANT, DType
 from drystone_base.core.errors import DrystoneError, UnsupportedOp
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.tensor import to_proto
 from drystone_base.core.time_limits import look
 from drystone_base.executor._references import with_values

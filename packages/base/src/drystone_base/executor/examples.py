@@ -9,10 +9,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import DType
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.executor.plan import runs_itself
 from drystone_base.graph import Graph, Node, Output, reachable, topological_order
 from drystone_base.graph.validate import Signatures

@@ -7,7 +7,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import from_number
 from drystone_base.core.errors import (
@@ -16,7 +16,6 @@ from drystone_base.core.errors import (
     KernelError,
     remedy_for,
 )
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.made_by import NOBODY, name_makers
 from drystone_base.files.mapped import file_changed
 from drystone_base.host.extension import extension

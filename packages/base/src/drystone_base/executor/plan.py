@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import UnsupportedOp, near_matches
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.core.time_limits import look
 from drystone_base.graph import Graph, Node, Output, needed_nodes, output_name, topological_order

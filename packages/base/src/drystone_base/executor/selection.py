@@ -16,11 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import GraphError
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.kernels._registry import KERNELS
 

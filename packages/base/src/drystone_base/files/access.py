@@ -6,12 +6,11 @@ import os
 import re
 from collections.abc import Iterable
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal, NoReturn, Self, TypeAlias
 
 from drystone_base.core.arguments import explaining
 from drystone_base.core.errors import KernelError
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.settings import Kind, Schema, Setting, flag
 from drystone_base.files.uris import as_path, local_text, uri_of
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import mmap
 import os
 import sys
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 import numpy as np
-
-from drystone_base.core.late_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from drystone_base.core.errors import BadModelFile

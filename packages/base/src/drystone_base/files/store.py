@@ -14,9 +14,9 @@ import time
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.owners import described, is_own
 from drystone_base.files.mapped import MappedFile
 

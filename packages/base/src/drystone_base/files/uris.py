@@ -10,10 +10,9 @@ import os
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, NoReturn, cast
 
 from drystone_base.core.chained import refuse_chained
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.masking import masked
 
 if TYPE_CHECKING:

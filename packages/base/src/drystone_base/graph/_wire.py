@@ -8,9 +8,8 @@ AttrValue.tensor = 8; TensorProto.tensor_content = 4.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.wire import fields, read_varint, skip, truncated, write_varint
 
 __all__ = ["LARGE", "Skeleton", "split_large"]

@@ -7,13 +7,13 @@ body as a graph uses plain outputs; its arguments and results are ``_Arg`` and `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from drystone_abi.protos import FunctionDef, FunctionDefLibrary, GradientDef, NodeDef
 from drystone_base.core.arguments import blame
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import GraphError, near_matches
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.printable import described
 from drystone_base.graph.node import whole_number
 from drystone_base.ops.attrs import decode_attr, encode_attr

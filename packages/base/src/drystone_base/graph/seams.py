@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import INT32, DType
 from drystone_base.core.errors import DrystoneError
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph.node import Node
 from drystone_base.ops.attrs import FunctionRef
 

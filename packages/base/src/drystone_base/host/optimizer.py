@@ -9,9 +9,9 @@ import os
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.upcalls import INFER_PROPERTIES
 from drystone_base.host._lib import available, declare
 from drystone_base.host.buffer import BufferStruct, answer, bytes_of, write

@@ -22,14 +22,13 @@ import math
 import threading
 import weakref
 from functools import lru_cache
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
 from drystone_base.core import dtypes
 from drystone_base.core.dtypes import DType, from_number, from_numpy
 from drystone_base.core.errors import HostError
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.tensor import read_only, string_array
 from drystone_base.host._lib import declare
 

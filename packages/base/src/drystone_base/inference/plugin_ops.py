@@ -6,11 +6,10 @@ import ctypes
 import json
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_abi.protos import OpList
 from drystone_base.core.errors import DrystoneError
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer, filled
 from drystone_base.host.op_services import attach, generation_of_plugins

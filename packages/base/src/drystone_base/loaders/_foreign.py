@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from drystone_base.core.errors import BadModelFile
-from drystone_base.core.late_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from drystone_base.checkpoint.shards import Shards, index_path
 from drystone_base.core.errors import CheckpointError
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.files.access import Access
 from drystone_base.files.contents import sha256
 from drystone_base.files.mapped import MappedFile

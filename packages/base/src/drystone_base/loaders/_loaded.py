@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Container, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
 from drystone_base.core.dtypes import DType
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.files.uris import as_path
 from drystone_base.loaders._source import GraphSource
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drystone_base.core.dtypes import from_number
 from drystone_base.core.errors import DrystoneError
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.executor.plan_cache.circumstances import home
 from drystone_base.executor.plan_cache.records import keep_record, kept_record
 from drystone_base.loaders._loaded import Signature, TensorSpec

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from drystone_base.core.arguments import checked, explained, explaining
 from drystone_base.core.entry_points import EntryPoint, points
 from drystone_base.core.errors import PluginError, near_matches
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.printable import warn
 from drystone_base.core.upcalls import BUILTIN_MODULES
 

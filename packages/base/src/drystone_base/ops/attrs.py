@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
@@ -13,7 +13,6 @@ import numpy as np
 from drystone_abi.protos import AttrValue, NameAttrList, TensorProto, TensorShapeProto
 from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import GraphError
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.tensor import as_strings, from_proto, read_only, to_proto
 from drystone_base.files.mapped import Place, let_go, place_of
 

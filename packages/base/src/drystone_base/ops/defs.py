@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from typing import Any, Final
 
@@ -18,7 +18,6 @@ from drystone_abi.protos import OpDef as OpDefProto
 from drystone_abi.protos import OpDeprecation, OpList
 from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import GraphError, UnsupportedOp, near_matches
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.registered import OPS, PACKAGE_OPS
 from drystone_base.modules.wanted import refused_offer
 from drystone_base.ops.attrs import decode_attr, encode_attr

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, NoReturn
-
-from drystone_base.core.late_dataclasses import dataclass
 
 __all__ = ["Entry", "entries", "extent", "interval"]
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache, lru_cache
 from typing import Final, NoReturn
 
 from drystone_base.core.errors import GraphError
-from drystone_base.core.late_dataclasses import dataclass
 
 __all__ = ["Device", "parse_device"]
 

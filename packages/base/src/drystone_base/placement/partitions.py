@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Graph
 
 __all__ = ["Partitions", "Transfer", "whole"]

@@ -11,11 +11,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from drystone_base.core.entry_points import EntryPoint, points
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins._manifest import manifest_for
 from drystone_base.plugins._places import is_working_folder, plugin_folders

@@ -10,10 +10,10 @@ import mmap
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.plugins._elf_bytes import BadElf, Bytes
 from drystone_base.plugins._elf_symbols import MOST_SYMBOLS, GnuHash, Symbols, text_at
 

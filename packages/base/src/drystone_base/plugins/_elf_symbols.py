@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final, Literal
 
 import numpy as np
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.plugins._elf_bytes import BadElf, Bytes
 
 __all__ = ["MOST_SYMBOLS", "GnuHash", "Symbols", "text_at"]

@@ -10,12 +10,11 @@ import struct
 import sys
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.files.contents import identity
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from drystone_base.core.errors import PluginError, near_matches
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
 
 __all__ = ["Manifest", "Named", "VersionRange", "manifest_for", "read_manifest", "take_manifest"]

@@ -11,10 +11,10 @@ import binascii
 import hashlib
 import os
 import struct
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from drystone_base.core.errors import BadRequest
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.files.contents import read_message
 
 if TYPE_CHECKING:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from drystone_base.core.arguments import explaining
-from drystone_base.core.late_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from drystone_base.core.errors import PluginError

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from drystone_base.core.arguments import explaining
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.plugin_settings import Settings
 from drystone_base.core.printable import plain, plain_json
 from drystone_base.plugins._discover import Place

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import datetime
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.plugin_settings import trust_store
 from drystone_base.plugins._minisign import PublicKey, parse_public_key, read_text
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final
 
 from drystone_base.core.errors import PluginError
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins._demangle import by_owner
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf

@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_abi.protos import GraphDef
 from drystone_base.core.errors import PluginError
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.plugin_settings import current
 from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.plugins._manager import manager

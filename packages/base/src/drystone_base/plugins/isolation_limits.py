@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-
-from drystone_base.core.late_dataclasses import dataclass
+from dataclasses import dataclass
 
 __all__ = ["Limits"]
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.errors import PluginError
-from drystone_base.core.late_tuples import NamedTuple
 
 __all__ = ["MODULES", "Offered", "add_kernel", "isolated_kernels"]
 

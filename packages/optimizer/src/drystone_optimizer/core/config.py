@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Mapping
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 from drystone_base.core.arguments import blame, explained, explaining
 from drystone_base.core.errors import BadRequest, near_matches
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.printable import described
 from drystone_base.core.settings import refusal
 from drystone_optimizer.core.options import (

@@ -6,9 +6,7 @@ together, so the first rewrite after which a result is wrong can be searched for
 
 from __future__ import annotations
 
-from dataclasses import field
-
-from drystone_base.core.late_dataclasses import dataclass
+from dataclasses import dataclass, field
 
 __all__ = ["Fuel", "FuelSpent", "Rewrite"]
 

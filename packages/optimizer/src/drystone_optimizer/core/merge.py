@@ -9,9 +9,9 @@ it: for those of our own, which the C struct lacks, the toggle of the same work 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_optimizer.core.config import OWN, PASSES, OptimizerConfig, Toggle
 
 __all__ = ["Change", "Merged", "Wishes", "logger", "merge", "warn_of_changes"]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.environment import Variable
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.settings import (
     Kind,
     Schema,

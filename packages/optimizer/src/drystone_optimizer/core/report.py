@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_optimizer.core.merge import Merged
 
 __all__ = ["TOO_LATE", "Outcome", "Report", "Run", "Step"]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import FunctionLibrary, Graph
 from drystone_base.graph.calls import recursive_functions
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Node
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, Protocol
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Graph
 from drystone_optimizer.core.fuel import Fuel
 from drystone_optimizer.core.rules import Numeric

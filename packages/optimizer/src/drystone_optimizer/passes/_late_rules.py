@@ -11,9 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache, cached_property
 from importlib import import_module
-from typing import Final
+from typing import Final, NamedTuple
 
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes._index import INDEX
 

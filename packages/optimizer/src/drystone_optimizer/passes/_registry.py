@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
 from typing import Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes import (
     arithmetic_optimization,

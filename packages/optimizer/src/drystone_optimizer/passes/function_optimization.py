@@ -7,10 +7,10 @@ there, and runs every node of its body that has an effect: where that could be t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 from drystone_base.core.errors import DrystoneError
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import (
     Body,
     Function,

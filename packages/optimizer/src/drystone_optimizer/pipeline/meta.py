@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.collector import no_cycle_collection
 from drystone_base.core.errors import GraphError
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.printable import warn
 from drystone_base.core.time_limits import OutOfTime, is_over, unlimited
 from drystone_base.graph import (

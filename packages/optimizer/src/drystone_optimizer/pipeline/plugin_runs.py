@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.core.errors import DrystoneError
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.made_by import note
 from drystone_base.core.printable import warn
 from drystone_base.core.time_limits import OutOfTime

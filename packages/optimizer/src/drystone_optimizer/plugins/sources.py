@@ -14,13 +14,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple, TypeVar
 
 from drystone_base.core.arguments import checked
 from drystone_base.core.errors import PluginError
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.printable import warn
 from drystone_base.core.registered import OPTIMIZERS
 from drystone_base.graph import Graph

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from enum import IntEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from drystone_abi.protos import FunctionSpec
 from drystone_base.api.feeds import Feed, to_array
 from drystone_base.api.restored.structures import Composite, Structure, Tensor, decode
 from drystone_base.core.dtypes import STRING, from_numpy
-from drystone_base.core.late_tuples import NamedTuple
 
 __all__ = ["Arguments", "Leniency", "Parameters", "fill"]
 

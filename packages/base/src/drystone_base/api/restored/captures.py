@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,6 @@ from drystone_abi.protos import SavedObject
 from drystone_base.api.restored.structures import bad_objects
 from drystone_base.core.dtypes import STRING, DType, from_number
 from drystone_base.core.errors import UnsupportedOp
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Graph, Node
 from drystone_base.loaders._assets import path_tensor
 from drystone_base.ops.attrs import FunctionRef, TensorAttr, decode_shape

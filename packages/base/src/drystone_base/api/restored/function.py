@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from drystone_base.api.restored.arguments import Arguments, Leniency, Parameters, fill
 from drystone_base.api.restored.structures import Composite, Structure, Tensor, leaves, pack, show
 from drystone_base.core.errors import BadRequest
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.printable import described, plain
 
 if TYPE_CHECKING:

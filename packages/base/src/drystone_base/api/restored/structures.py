@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from drystone_abi.protos import StructuredValue, TypeSpecProto
 from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import BadModelFile
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.core.printable import plain
 from drystone_base.core.shown import shape_text
 from drystone_base.ops.attrs import Shape, decode_shape

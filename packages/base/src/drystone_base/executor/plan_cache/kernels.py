@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import DType, from_number
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.kernels import Kernel, find_kernel
 
 if TYPE_CHECKING:

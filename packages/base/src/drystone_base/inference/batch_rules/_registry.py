@@ -7,12 +7,11 @@ each, and what they hold depends on that example alone. A rule says of which out
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
 from drystone_base.core.families import Families
-from drystone_base.core.late_tuples import NamedTuple
 
 __all__ = [
     "RULES", "SHARED", "SIZES", "ExamplesCall", "Rows", "Rule", "along", "axis_of", "common",

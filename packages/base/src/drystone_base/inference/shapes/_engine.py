@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +19,6 @@ from drystone_base.core.arguments import explained, explaining
 from drystone_base.core.collector import no_cycle_collection
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import DrystoneError, ShapeError
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.core.time_limits import look
 from drystone_base.graph.functions import Bodies
 from drystone_base.graph.graph import Graph

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NoReturn, TypeAlias
+from typing import Any, Final, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import DrystoneError, ShapeError
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.inference.shapes._registry import MAX_PARTIAL, UNKNOWN, PartialValue, ShapeCall
 from drystone_base.kernels._registry import Call, find_kernel
 from drystone_base.state.runtime import Runtime

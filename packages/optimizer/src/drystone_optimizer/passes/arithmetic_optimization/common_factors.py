@@ -5,9 +5,8 @@ Only if asked to be aggressive: a sum that grows too large is no longer made sma
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context, same_shape
 from drystone_optimizer.core.rules import Numeric, Rule

@@ -7,9 +7,8 @@ f makes of that. An index of the largest is that of f(x) only where f is one to 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Numeric, Rule

@@ -7,11 +7,10 @@ stay there, and whoever reads them multiplies them.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
 from drystone_base.host.tensors import empty_aligned
 from drystone_base.ops.scaled import ScaledTensor, stays_finite

@@ -6,12 +6,11 @@ numbers is as for operands of the same shape.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from drystone_base.core.dtypes import as_dtype
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.kernels_there import as_fast

@@ -6,11 +6,10 @@ is left out (or done) by numeric class; adding -0 and subtracting +0 leave every
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.allowed import allows
 from drystone_optimizer.core.context import Context, same_shape

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context
 

@@ -8,10 +8,9 @@ Transposes around become the order in which heads are read or written.
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import DType, as_dtype
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import ATTENTION
 from drystone_optimizer.core.context import Context

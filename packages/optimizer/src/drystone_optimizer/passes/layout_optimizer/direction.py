@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Node
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.devices import DEFAULT_TYPE

@@ -7,9 +7,9 @@ with the list, and where shapes show that the addition cannot fail.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Body, Function, Graph, Node, Output
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Numeric, Rule

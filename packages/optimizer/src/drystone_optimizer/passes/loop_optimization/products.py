@@ -9,12 +9,12 @@ early has multiplied rows in vain.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 
 from drystone_base.core.dtypes import DType, as_dtype
-from drystone_base.core.late_dataclasses import dataclass
 from drystone_base.graph import Body, Function, Graph, Node, Output
 from drystone_base.graph.rewiring import replace
 from drystone_base.ops.attrs import TensorAttr

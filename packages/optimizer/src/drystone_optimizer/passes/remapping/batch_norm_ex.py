@@ -5,9 +5,8 @@ Also in training: the moments that it gives are read as before.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
 from drystone_base.ops.defs import find
 from drystone_optimizer.core.context import Context, same_shape

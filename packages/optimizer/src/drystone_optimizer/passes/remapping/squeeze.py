@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Rule

@@ -6,12 +6,11 @@ second row and column of what the convolution before gave. It takes over their s
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from drystone_base.core.dtypes import as_dtype
-from drystone_base.core.late_tuples import NamedTuple
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Numeric, Rule
