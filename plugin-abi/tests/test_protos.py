@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,7 +13,6 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto
 from google.protobuf.message import Message
 
 import drystone_abi.protos as protos
-from drystone_abi._late_protobuf import import_late
 from drystone_abi.protos import AttrValue, DataType, GraphDef, NodeDef, TensorProto
 
 SNAPSHOT = Path(__file__).parent / "protos_fields.txt"
@@ -95,30 +93,3 @@ def test_importing_the_package_loads_no_message() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert done.stdout.strip() == "[]", done.stderr
-
-
-def test_protobuf_comes_without_its_implementation_in_python() -> None:
-    """Where it has another one; asked for, the module is there all the same."""
-    program = (
-        "import sys; from drystone_abi.protos import GraphDef, NodeDef, PlanDef\n"
-        "late = 'google.protobuf.text_format' not in sys.modules\n"
-        "data = GraphDef(node=[NodeDef(name='x')]).SerializeToString()\n"
-        "print(late, len(GraphDef.FromString(data).node))\n"
-        "from google.protobuf.internal import python_message\n"
-        "print(python_message.GeneratedProtocolMessageType.__name__, str(NodeDef(name='y')))\n"
-    )
-    for kind, late in (("upb", "True"), ("python", "False")):
-        environment = os.environ | {"PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION": kind}
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-        )
-        assert done.stdout.split() == [
-            late, "1", "GeneratedProtocolMessageType", "name:", '"y"',
-        ], done.stderr  # fmt: skip
-
-
-def test_a_module_that_is_not_there_stays_away() -> None:
-    import_late("drystone_abi", "nowhere")
-    import_late("drystone_nowhere", "nothing")
-    assert "drystone_abi.nowhere" not in sys.modules
-    assert "drystone_nowhere.nothing" not in sys.modules

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from drystone_base.core.collector import no_cycle_collection
-from drystone_base.core.late_names import late_names
+from drystone_base.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from drystone_base import modules as modules
@@ -118,9 +117,4 @@ __all__ = [
     "write_graph",
 ]
 
-_find, __dir__ = late_names(__name__, _HOME, __all__)
-
-
-def __getattr__(name: str) -> Any:
-    with no_cycle_collection():
-        return _find(name)
+__getattr__, __dir__ = lazy_names(__name__, _HOME, __all__)

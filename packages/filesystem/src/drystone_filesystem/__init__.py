@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drystone_base.core.late_names import late_names
+from drystone_base.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from drystone_base.host.filesystem_options import Option as Option
@@ -106,4 +106,4 @@ __all__ = [
     "transaction_of",
 ]
 
-__getattr__, __dir__ = late_names(__name__, _HOME, __all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOME, __all__)

@@ -11,8 +11,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from drystone_abi._late_protobuf import import_late
-
 if TYPE_CHECKING:
     from drystone_abi.protos.bundle_pb2 import (
         BundleEntryProto,
@@ -456,7 +454,6 @@ def __getattr__(name: str) -> Any:
     module = _MODULE_OF.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import_late("google.protobuf.internal", "python_message")
     value = getattr(import_module(f"{__name__}.{module}_pb2"), name)
     globals()[name] = value
     return value

@@ -13,7 +13,6 @@ import numpy as np
 from drystone_base.api.session import Session, SessionConfig
 from drystone_base.api.tuning import tuned
 from drystone_base.core.arguments import blame, checked
-from drystone_base.core.collector import no_cycle_collection
 from drystone_base.core.errors import BadRequest, DrystoneError, near_matches
 from drystone_base.core.named import Named
 from drystone_base.core.printable import described, plain
@@ -372,10 +371,9 @@ def load(
         config = config or SessionConfig()
         access = (config.access or Access()).with_read(*checkpoint_files(checkpoint))
         config = replace(config, access=access)
-    with no_cycle_collection():
-        reached = None if config is None else config.access
-        loaded = load_model(path, tags=tagged, checkpoint=checkpoint, needed=names, access=reached)
-        return Model(loaded, config, origin)
+    reached = None if config is None else config.access
+    loaded = load_model(path, tags=tagged, checkpoint=checkpoint, needed=names, access=reached)
+    return Model(loaded, config, origin)
 
 
 def _words(given: str | Iterable[str] | None) -> tuple[str, ...] | None:

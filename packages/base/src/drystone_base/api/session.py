@@ -13,8 +13,8 @@ from drystone_base.api.config import SessionConfig
 from drystone_base.api.fetches import Fetches, check_feeds, flatten
 from drystone_base.api.prepared import Plans, Prepared, Split
 from drystone_base.core.arguments import blame, checked, explained
-from drystone_base.core.collector import no_cycle_collection
 from drystone_base.core.errors import BadRequest, DrystoneError
+from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.time_limits import OutOfTime, until
 from drystone_base.files.access import Access
 from drystone_base.loaders._source import GraphSource
@@ -270,7 +270,7 @@ class Session:
     def _preparing(self, ends: float | None) -> Iterator[None]:
         """What is prepared in the block must be done by then."""
         try:
-            with no_cycle_collection(), until(ends):
+            with paused_gc(), until(ends):
                 yield
         except OutOfTime:
             from drystone_base.state.cancellation import deadline_exceeded

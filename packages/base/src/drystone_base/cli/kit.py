@@ -18,7 +18,7 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
-from drystone_base.core.late_names import late_names
+from drystone_base.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from drystone_base.api.seeding import with_seeds as with_seeds
@@ -76,4 +76,4 @@ _HOME: Final = {
     "write_npz": "drystone_base.cli._values",
 }
 
-__getattr__, __dir__ = late_names(__name__, _HOME, __all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOME, __all__)

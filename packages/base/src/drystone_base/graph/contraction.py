@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from drystone_base.core.collector import no_cycle_collection
+from drystone_base.core.gc_pause import paused_gc
 from drystone_base.graph.acyclic import AcyclicGraph
 from drystone_base.graph.node import Node
 from drystone_base.graph.topology import frame_paths, waits_for
@@ -35,7 +35,7 @@ class Contraction:
             for source in waits_for(node)
             if source in numbers
         ]
-        with no_cycle_collection():
+        with paused_gc():
             loops = sum(node.op in _ENTERS for node in self.nodes)
             self.graph = AcyclicGraph(len(self.nodes) + loops, edges)
         self._close_loops()

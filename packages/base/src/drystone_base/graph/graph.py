@@ -8,8 +8,8 @@ from typing import Any
 
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
 from drystone_base.core.arguments import blame, explaining
-from drystone_base.core.collector import no_cycle_collection
 from drystone_base.core.errors import BadModelFile
+from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.wire import write_varint
 from drystone_base.graph._failures import (
     a_node,
@@ -101,7 +101,7 @@ class Graph:
         graph = cls()
         graph._rest = rest
         graph.functions = FunctionLibrary.from_proto(proto.library)
-        with no_cycle_collection():
+        with paused_gc():
             graph._read_nodes(proto.node, contents)
         return graph
 
@@ -220,7 +220,7 @@ class Graph:
         """Users of each node with the number of edges, built on first use and then kept right."""
         if self._fan_out is None:
             index: dict[Node, dict[Node, int]] = {}
-            with no_cycle_collection():
+            with paused_gc():
                 for node in self._nodes.values():
                     for source in self._sources(node):
                         users = index.get(source)
@@ -480,7 +480,7 @@ class Graph:
         twin.functions = self.functions.copy()
         kept = list(self) if only is None else [node for node in self if node in only]
         twins = twin._nodes
-        with no_cycle_collection():
+        with paused_gc():
             for node in kept:
                 other = Node(twin, node.name, node.op, node.device)
                 other.changed, other._proto, other._content = (

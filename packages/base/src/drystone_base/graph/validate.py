@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from drystone_base.core.arguments import explained
-from drystone_base.core.collector import no_cycle_collection
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import DrystoneError, GraphError
+from drystone_base.core.gc_pause import paused_gc
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node
 from drystone_base.graph.seams import mismatch
@@ -192,7 +192,7 @@ def validate(
     ``dtype-mismatch``, ``bad-function-call``.
     """
     signatures = signatures or Signatures()
-    with no_cycle_collection():
+    with paused_gc():
         for node in graph if nodes is None else nodes:
             signature = signatures.of(node)
             if signature is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from drystone_base.core.late_names import late_names
+from drystone_base.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from drystone_base.placement.device import Device, parse_device
@@ -44,4 +44,4 @@ __all__ = [
     "place",
 ]
 
-__getattr__, __dir__ = late_names(__name__, _HOME, __all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOME, __all__)

@@ -11,7 +11,7 @@ import os
 from typing import TYPE_CHECKING
 
 from drystone_base.core.arguments import checked
-from drystone_base.core.late_names import late_names
+from drystone_base.core.lazy_names import lazy_names
 from drystone_base.modules.wanted import ensure_loaded, refused_offer
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ __all__ = [
     "report",
 ]
 
-__getattr__, __dir__ = late_names(__name__, _HOME, __all__)
+__getattr__, __dir__ = lazy_names(__name__, _HOME, __all__)
 
 
 @checked

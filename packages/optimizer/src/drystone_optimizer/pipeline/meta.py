@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.core.collector import no_cycle_collection
 from drystone_base.core.errors import GraphError
+from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.printable import warn
 from drystone_base.core.time_limits import OutOfTime, is_over, unlimited
 from drystone_base.graph import (
@@ -77,7 +77,7 @@ def run_passes(
         return graph
     run = _Run(config, report, passes, chosen, watch or Watch(), beside, Room.around(graph))
     wanted = asked_for(graph, fetches, feeds, config)
-    with no_cycle_collection():
+    with paused_gc():
         after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds), anew=anew))
         if config.optimize_functions and len(after.functions):
             run.main, run.feeds = after, tuple(feeds)

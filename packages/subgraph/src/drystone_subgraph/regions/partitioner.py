@@ -14,8 +14,8 @@ from typing import Final
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.core.arguments import checked
-from drystone_base.core.collector import no_cycle_collection
 from drystone_base.core.errors import BadRequest
+from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.time_limits import look
 from drystone_base.graph import Body, Graph, Node, Output, topological_order
 from drystone_base.inference.inference import Inference, infer
@@ -80,7 +80,7 @@ def partition_with_report(
     report = PartitionReport()
     if not chosen:
         return graph, report
-    with no_cycle_collection():
+    with paused_gc():
         fetched = [graph.output(name) for name in fetches]
         fed = {graph.output(name) for name in feeds}
         twin, idle = needed_part(graph, fetched, fed)

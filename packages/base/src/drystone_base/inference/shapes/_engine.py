@@ -16,9 +16,9 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.core.arguments import explained, explaining
-from drystone_base.core.collector import no_cycle_collection
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import DrystoneError, ShapeError
+from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.time_limits import look
 from drystone_base.graph.functions import Bodies
 from drystone_base.graph.graph import Graph
@@ -100,7 +100,7 @@ def infer(
     node's outputs are unknown.
     """
     chosen = list(graph if nodes is None else nodes)
-    with no_cycle_collection():
+    with paused_gc():
         return Engine(graph, given or {}, strict, 0).run(chosen)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from drystone_base.core.collector import no_cycle_collection
+from drystone_base.core.gc_pause import paused_gc
 from drystone_base.graph.functions import Bodies
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output
@@ -112,7 +112,7 @@ class Shapes:
                 continue
             missing[one] = None
             stack.extend(source for source, _ in one.inputs)
-        with no_cycle_collection():
+        with paused_gc():
             self._engine.run(missing)
 
     def forget(self, node: Node) -> None:

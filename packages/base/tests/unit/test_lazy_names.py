@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import importlib
 import sys
-import types
 
 import pytest
 from fresh_process import run_program
 
-from drystone_base.core.late_names import imported, late_names
+from drystone_base.core.lazy_names import lazy_names
 
 PACKAGES = ["drystone_base", "drystone_base.cli.kit", "drystone_base.loaders",
             "drystone_base.placement", "drystone_base.plugins"]  # fmt: skip
@@ -38,7 +37,7 @@ print("drystone_base.placement" in sys.modules)
 def test_homes_are_modules_with_or_without_an_attribute(monkeypatch: pytest.MonkeyPatch) -> None:
     package = importlib.import_module("json")
     homes = {"decoder": "", "JSONEncoder": ".encoder", "sep": "os.path:altsep", "join": "os.path"}
-    find, names = late_names("json", homes, ["join", "decoder"])
+    find, names = lazy_names("json", homes, ["join", "decoder"])
     assert names() == ["decoder", "join"]
     for name in homes:
         monkeypatch.setattr(package, name, None, raising=False)
@@ -46,12 +45,3 @@ def test_homes_are_modules_with_or_without_an_attribute(monkeypatch: pytest.Monk
     assert find("JSONEncoder") is sys.modules["json.encoder"].JSONEncoder
     assert find("sep") is None
     assert find("join").__name__ == "join"
-
-
-def test_a_module_that_is_being_imported_is_not_there_yet(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert imported("drystone_base.core.late_names", "imported") is imported
-    assert imported("drystone_base.core.late_names", "nobody") is None
-    assert imported("drystone_base.no_such_module", "imported") is None
-    begun = types.ModuleType("drystone_base.begun")
-    monkeypatch.setitem(sys.modules, "drystone_base.begun", begun)
-    assert imported("drystone_base.begun", "generation") is None

@@ -7,18 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-__all__ = ["imported", "late_names"]
+__all__ = ["lazy_names"]
 
 
-def imported(module: str, attribute: str) -> Any:
-    """An attribute of a module that this process has imported; None where it has not.
-
-    A module that another thread is importing just now counts as one that was not.
-    """
-    return getattr(sys.modules.get(module), attribute, None)
-
-
-def late_names(
+def lazy_names(
     package: str, homes: Mapping[str, str], public: Sequence[str]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and ``__dir__`` of a package.
