@@ -33,13 +33,13 @@ PART_OF = dict.fromkeys(("joined_operands", "sliced_operands"), "elementwise_fus
 """Files beside passes, with the pass that they are a part of."""
 ELSEWHERE = {
     "auto_parallel: replicas equal": "test_random_training_agrees trains with them",
-    "auto_mixed_precision_cpu: rounded to float16 at_rest": "it rounds what is rounded once more",
-    "auto_mixed_precision_cpu: rounded to float16 equal": "its test has a tolerance of its own",
+    "auto_mixed_precision_cpu: round-to-float16 at_rest": "it rounds what is rounded once more",
+    "auto_mixed_precision_cpu: round-to-float16 equal": "its test has a tolerance of its own",
     "auto_mixed_precision_mkl: casts equal": "the older name of ..._onednn_bfloat16",
-    "auto_mixed_precision_mkl: computed in bfloat16 equal": "the older name, too",
-    "auto_mixed_precision_mkl: constants rounded equal": "the older name, too",
-    "debug_stripper: stripped check declined": "all nodes of these ops are stripped",
-    "debug_stripper: stripped effect declined": "all nodes of these ops are stripped",
+    "auto_mixed_precision_mkl: to-bfloat16 equal": "the older name, too",
+    "auto_mixed_precision_mkl: round-constants equal": "the older name, too",
+    "debug_stripper: strip-check declined": "all nodes of these ops are stripped",
+    "debug_stripper: strip-effect declined": "all nodes of these ops are stripped",
 }
 """What no helper sees, with who does it or why it is not so."""
 

@@ -105,10 +105,10 @@ def _comparing(compare: Callable[..., None]) -> Callable[..., None]:
 def stage(key: str) -> str:
     """The rewrite of which a count is: of some passes it names the op as well."""
     name, _, rewrite = key.partition(": ")
-    if name == "common_subgraph_elimination" and rewrite.startswith("equal "):
-        rewrite = "equal nodes"
-    if name == "scoped_allocator_optimization" and rewrite.endswith(" together"):
-        rewrite = "ops together"
+    if name == "common_subgraph_elimination" and rewrite.startswith("duplicate-"):
+        rewrite = "duplicate-nodes"
+    if name == "scoped_allocator_optimization" and rewrite.startswith("merge-"):
+        rewrite = "merge-ops"
     return f"{name}: {rewrite}"
 
 

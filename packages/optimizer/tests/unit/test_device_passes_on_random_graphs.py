@@ -81,4 +81,4 @@ def test_the_passes_have_something_to_do_in_these() -> None:
             for step in report.steps:
                 for name, count in step.rewrites.items():
                     done[name] = done.get(name, 0) + count
-    assert {"moved to the host", "waits on the host"} <= done.keys()
+    assert {"pin-to-host", "swap-to-host"} <= done.keys()

@@ -55,7 +55,7 @@ def test_readers_read_all_parts(axis: int) -> None:
     assert [source.name for source, _ in after["z"].inputs] == ["a", "b", "c", "z-s"]
     assert (after["y"].attrs["joins"], after["z"].attrs["joins"]) == ([2, 1], [3, 1])
     assert [s.rewrites for s in report.steps if s.name == NAME] == [
-        {"region": 2, "joined operands": 2}
+        {"region": 2, "concat-operands": 2}
     ]
     assert_same_values(m.graph, after, ["y:0", "z:0"], feeds, exact=True)
     assert as_lines(run_pass(after, NAME, ["y:0", "z:0"], list(feeds))[0]) == as_lines(after)

@@ -85,7 +85,7 @@ def test_deadline_undoes_the_pass_that_runs_and_keeps_what_finished(
     replaced(monkeypatch, "arithmetic_optimization", slow)
     with pytest.warns(OptimizerWarning, match="over at pass arithmetic_optimization on the graph"):
         after, report = run(meta_optimizer_timeout_ms=300)
-    assert after["t"].op == "Tanh", "undone"
+    assert after["t"].op == "Tanh", "involution"
     assert "one" not in after, "constant folding had finished"
     step = report.steps[-1]
     assert (step.name, step.outcome) == ("arithmetic_optimization", "skipped")
@@ -109,7 +109,7 @@ def test_of_a_graph_with_more_than_is_needed_passes_edit_the_part_that_was_copie
     install(monkeypatch, fails_on_tanh)
     alone, _ = run()
     whole = graph()
-    whole.add("Neg", "unneeded", [(whole["x"], 0)], attrs={"T": FLOAT32})
+    whole.add("Neg", "prune", [(whole["x"], 0)], attrs={"T": FLOAT32})
     before = whole.to_bytes()
     copies: list[Graph] = []
     plain = Graph.copy

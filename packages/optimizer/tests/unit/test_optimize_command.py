@@ -64,7 +64,7 @@ def test_passes_that_are_named_as_tensorflow_does(model: Path) -> None:
 def test_report(model: Path) -> None:
     done = run(model, model.parent / "o.pbtxt", "--report")
     assert "constant_folding" in done.output
-    assert "neutral element (1)" in done.output
+    assert "identity-element (1)" in done.output
     assert "3 nodes, of 6, in" in done.output
 
 
@@ -147,7 +147,7 @@ def test_page_holds_both_pictures_and_nothing_from_outside(model: Path) -> None:
     assert "<script" not in text
     assert not re.search(r"(src|href)=", text)
     assert "6 nodes became 3" in text
-    assert "neutral element (1)" in text
+    assert "identity-element (1)" in text
     assert 'stroke-width="3.5"' in text
     ElementTree.fromstring(re.findall(r"<svg.*?</svg>", text, re.S)[0])
 

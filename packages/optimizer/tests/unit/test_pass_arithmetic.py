@@ -112,7 +112,7 @@ BECOMES: dict[str, tuple[Make, str, bool]] = {
     "two transposes that undo each other": (transposes([1, 0], [1, 0]), "y = Identity(x)", True),
     "neg of neg": (ops("Neg", "Neg"), "y = Identity(x)", True),
     "relu of relu": (ops("Relu", "Relu"), "y = Identity(n0)", True),
-    "product of a transpose": (product(), "y = MatMul(x, z)", True),
+    "transpose-into-matmul": (product(), "y = MatMul(x, z)", True),
     "product of a transpose, transposed": (product(transpose_b=True), "y = MatMul(x, z)", True),
     "cast": (lambda m: m.op("Cast", "y", "x", SrcT=FLOAT32, DstT=FLOAT32), "y = Identity(x)", True),
     "bitcast": (casts(INT32, FLOAT32), "y = Identity(x)", True),
@@ -128,7 +128,7 @@ BECOMES: dict[str, tuple[Make, str, bool]] = {
     "pow -1": (const("Pow", -1.0), "y = Reciprocal(x)", False),
     "rsqrt": (binary("RealDiv", "x", "r", ("Sqrt", "r", "z")), "y = Mul(x, r)", False),
     "expm1": (const("Sub", 1.0, ("Exp", "e", "x")), "y = Expm1(x)", False),
-    "sum of sums": (
+    "merge-add-n": (
         binary("AddV2", "s", "x", ("AddV2", "s", "x", "z")),
         "y = AddN(x, z, x)",
         False,
@@ -155,7 +155,7 @@ STAYS: dict[str, Make] = {
     "exp(x) - 2": const("Sub", 2.0, ("Exp", "e", "x")),
     "sum of two": binary("AddV2", "x", "z"),
     "element along another axis": element(1, axis=1),
-    "log of softmax": ops("Softmax", "Log"),
+    "log-softmax": ops("Softmax", "Log"),
     "quotient by exp": binary("RealDiv", "x", "r", ("Exp", "r", "z")),
 }
 STAYS["sum of shapes that may differ"] = lambda m: m.op(

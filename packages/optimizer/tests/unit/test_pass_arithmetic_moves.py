@@ -204,7 +204,7 @@ def broadcasts(first: Any = (2, 3), second: Any = (4, 2, 3)) -> Make:
 
 ORDER = ("Transpose", "t", [[1, 0]], {"Tperm": INT32, **F})
 BECOMES: dict[str, Case] = {
-    "common factor": Case(factors(), ["y/sum = AddN(b, c)", "y = Mul(a, y/sum)"], "approximate",
+    "common-factor": Case(factors(), ["y/sum = AddN(b, c)", "y = Mul(a, y/sum)"], "approximate",
                           True, gone=["p", "q"]),
     "common factor of two": Case(factors("AddV2"), ["y = Mul(a, y/sum)"], "approximate", True),
     "sums, small first": Case(three("AddV2", [(3, 3), (3,), (3,)]),
@@ -221,7 +221,7 @@ BECOMES: dict[str, Case] = {
     "not and not": Case(
         chain(unary("LogicalNot", "n"), reshape("r", [9], BOOL), unary("LogicalNot", "y"),
               dtype=BOOL), ["r = Reshape(x, r_0)"], gone=["n"]),
-    "packs of one tensor": Case(packs(1, 3), ["y/apart = Reshape(x, y/sizes)",
+    "pack-to-tile": Case(packs(1, 3), ["y/apart = Reshape(x, y/sizes)",
                                               "y/sizes = Const([2, 1, 3, 1])",
                                               "y/times = Const([1, 2, 1, 2])",
                                               "y = Tile(y/apart, y/times)"], gone=["p0"]),

@@ -58,7 +58,7 @@ def test_a_constant_goes_into_the_loop_and_is_folded_there() -> None:
     lines = as_lines(after)
     assert "squared = Const(4.0, ^factor/inside)" in lines
     assert "less = Less(k, end)" in lines
-    assert report.steps[0].rewrites["constant into a loop"] == 1
+    assert report.steps[0].rewrites["constant-into-loop"] == 1
     assert_same_values(m.graph, after, ["y:0"], X, exact=True)
     assert_same_natively(m.graph, after, ["y:0"], X)
     again, _ = run_pass(after, FOLD, ["y:0"], ["x:0"])
@@ -213,7 +213,7 @@ def test_a_long_chain_is_joined_at_once() -> None:
         as_lines(after)
     )
     assert len(after) == 3
-    assert report.steps[0].rewrites == {"constants together": 1}
+    assert report.steps[0].rewrites == {"reassociate-constants": 1}
     assert_same_values(m.graph, after, ["y:0"], X, exact=False)
 
 
@@ -323,7 +323,7 @@ def quantized(fed: bool = False) -> tuple[Maker, dict[str, Any]]:
 def test_the_range_of_a_quantized_product() -> None:
     m, feeds = quantized()
     after, report = run_pass(m.graph, FOLD, ["low:0", "high:0"], list(feeds))
-    assert report.steps[0].rewrites["range of a product"] == 1
+    assert report.steps[0].rewrites["range-of-product"] == 1
     assert_same_values(m.graph, after, ["low:0", "high:0"], feeds, exact=True)
     assert_unchanged(m, FOLD, ["low:0", "high:0"], [*feeds, "r1:0"])
     assert_unchanged(m, FOLD, ["q:0", "q:1", "q:2"], list(feeds))

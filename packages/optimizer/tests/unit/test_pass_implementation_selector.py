@@ -47,7 +47,7 @@ def test_c2_a_call_goes_to_the_function_for_its_device(op: str) -> None:
     after, report = run_pass(m.graph, PASS, ["y:0"], ["x:0"])
     assert after["y"].attrs["f"].name == "fast"
     assert m.graph["y"].attrs["f"].name == "slow"
-    assert report.steps[0].rewrites == {"implementation for the device": 1}
+    assert report.steps[0].rewrites == {"implementation-for-device": 1}
     assert_same_values(m.graph, after, ["y:0"], X, exact=True)
     assert_same_natively(m.graph, after, ["y:0"], X)
     again, _ = run_pass(after, PASS, ["y:0"], ["x:0"])
@@ -122,7 +122,7 @@ def test_c2_an_index_of_a_device_becomes_a_constant(
     after, report = run_pass(m.graph, PASS, ["y:0"], ["x:0"])
     assert after["i"].op == "Const"
     assert after["i"].attrs["value"].array == index
-    assert report.steps[0].rewrites == {"index of a device": 1}
+    assert report.steps[0].rewrites == {"device-index": 1}
     config = SessionConfig(executor="native", optimizer="off")
     np.testing.assert_array_equal(Session(after, config).run("y:0", X), [value])
     again, _ = run_pass(after, PASS, ["y:0"], ["x:0"])

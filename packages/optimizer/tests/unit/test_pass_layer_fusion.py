@@ -141,7 +141,7 @@ def test_layer_norm(form: Callable[[Layer], None], squares: str) -> None:
     ]  # fmt: skip
     report = check(m, NAME, ["y:0"], lines, FEEDS, exact=False)
     [step] = [s for s in report.steps if s.outcome == "changed"]
-    assert dict(step.rewrites) == {"layer normalization": 1}
+    assert dict(step.rewrites) == {"layer-norm": 1}
     assert step.numeric == "reassociates"
     after, _ = run_pass(m.graph, NAME, ["y:0"], ["x:0"])
     assert after["y"].attrs["epsilon"] == pytest.approx(1e-3)

@@ -82,7 +82,7 @@ def test_rows_of_keras_2() -> None:
     lines = [f"y = {LAYER_NORM}(x, scale, offset)", *HELD]
     report = check(m, NAME, ["y:0"], lines, FEEDS, exact=False)
     [step] = [s for s in report.steps if s.outcome == "changed"]
-    assert dict(step.rewrites) == {"layer normalization of rows": 1}
+    assert dict(step.rewrites) == {"layer-norm-of-rows": 1}
     assert step.numeric == "reassociates"
     after, _ = run_pass(m.graph, NAME, ["y:0"], ["x:0"])
     assert after["y"].attrs["epsilon"] == pytest.approx(1e-3)
@@ -180,7 +180,7 @@ def test_over_the_last_two_dimensions(axes: list[int]) -> None:
         "y = Reshape(y/normal, y/shape)",
     } < set(as_lines(after))  # fmt: skip
     assert len(after) == 8
-    assert report.steps[-1].rewrites == {"layer normalization": 1}
+    assert report.steps[-1].rewrites == {"layer-norm": 1}
     feeds = {"x:0": numbers(2, 3, 4)}
     assert_same_values(m.graph, after, ["y:0"], feeds, exact=False)
     assert_same_natively(m.graph, after, ["y:0"], feeds)
@@ -270,7 +270,7 @@ def test_of_float16_where_squares_may_overflow_only_if_that_is_allowed() -> None
     assert_unchanged(m, NAME, ["y:0"], ["x:0"])
     after, report = run_pass(m.graph, NAME, ["y:0"], ["x:0"], numeric="approximate")
     assert f"y = {LAYER_NORM}(x, scale, offset)" in as_lines(after)
-    assert report.steps[-1].rewrites == {"layer normalization of float16": 1}
+    assert report.steps[-1].rewrites == {"layer-norm-float16": 1}
     assert report.steps[-1].numeric == "approximate"
     feeds = {"x:0": numbers(2, 3, 4).astype(np.float16)}
     plain, found = (values(g, feeds) for g in (m.graph, after))

@@ -60,7 +60,7 @@ def test_c12_a_network_of_the_gpu_has_one_transpose_at_its_beginning() -> None:
     assert [after[n].attrs["data_format"] for n in "ab"] == ["NCHW", "NCHW"]
     assert after["a"].attrs["strides"] == [1, 1, 2, 1]
     assert [after[n].device for n in ("a", "r", "mean", "a/to_layout")] == [GPU] * 4
-    assert report.steps[0].rewrites == {"data format": 2, "moved behind a transpose": 2}
+    assert report.steps[0].rewrites == {"data-format": 2, "move-behind-transpose": 2}
     assert report.steps[0].numeric == "reassociates"
     assert_same_values(m.graph, after, ["y:0"], X, exact=False)
     assert_same_natively(m.graph, after, ["y:0"], X)

@@ -19,7 +19,7 @@ from pass_checks import (
 from drystone_base.core.dtypes import FLOAT32
 
 LOOP = "loop_optimization"
-MOVED = {"biases before the loop": 1}
+MOVED = {"hoist-bias": 1}
 WIDTH = 4
 F: dict[str, Any] = {"T": FLOAT32}
 

@@ -22,7 +22,7 @@ from drystone_base.ops.attrs import FunctionRef
 from drystone_optimizer import OptimizerConfig, optimize
 
 LOOP = "loop_optimization"
-MOVED = {"products before the loop": 1}
+MOVED = {"hoist-matmul": 1}
 DEPTH, WIDTH = 3, 4
 TYPES = [INT32, INT32, FLOAT32, VARIANT, FLOAT32]
 
@@ -96,7 +96,7 @@ def test_two_loops_with_one_body_each_get_one() -> None:
     m.graph.set_inputs(m.graph["other"], list(m.graph["loop"].inputs))
     m.op("Identity", "z", "other:2", T=FLOAT32)
     after, report = run_pass(m.graph, LOOP, ["y:0", "z:0"], FEEDS)
-    assert report.steps[0].rewrites == {"products before the loop": 2}
+    assert report.steps[0].rewrites == {"hoist-matmul": 2}
     bodies = {after[name].attrs["body"].name for name in ("loop", "other")}
     assert bodies == {"body_products", "body_products_1"}
     assert_same_values(m.graph, after, ["y:0", "z:0"], fed(), exact=False)

@@ -69,7 +69,7 @@ def test_a_loop_that_is_never_entered_goes(effect: str) -> None:
     after, report = run_pass(m.graph, LOOP, ["y:0"], list(fed(m)))
     assert {"left = Identity(x)", "y = Neg(left)"} <= set(as_lines(after))
     assert not {n.op for n in after} & {"Enter", "Merge", "Switch", "LoopCond", "Exit", "Print"}
-    assert report.steps[0].rewrites == {"loop never entered": 1}
+    assert report.steps[0].rewrites == {"dead-loop": 1}
     assert_same_values(m.graph, after, ["y:0"], fed(m), exact=True)
     again, _ = run_pass(after, LOOP, ["y:0"], list(fed(m)))
     assert again is after
@@ -120,7 +120,7 @@ def test_what_is_the_same_in_all_iterations_comes_before() -> None:
     assert "twice/before = Mul(grown/before, twice/outside)" in lines
     assert "grown/before = Exp(z)" in lines
     assert "factor" not in after
-    assert report.steps[0].rewrites == {"same in all iterations": 2}
+    assert report.steps[0].rewrites == {"loop-invariant": 2}
     assert report.steps[0].numeric == "exact"
     assert_same_values(m.graph, after, ["y:0"], fed(m), exact=True)
     assert_same_natively(m.graph, after, ["y:0"], fed(m))

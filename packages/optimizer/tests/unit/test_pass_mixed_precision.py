@@ -97,7 +97,7 @@ def test_c8_c9_layers_and_what_lies_between(
     rounded = after[f"w/to_{label}"]
     assert (rounded.op, str(rounded.attrs["dtype"])) == ("Const", label), "a constant at once"
     found = next(step for step in report.steps if step.name == name)
-    changes = {f"computed in {label}": 4, "casts": 2, "constants rounded": 1}
+    changes = {f"to-{label}": 4, "casts": 2, "round-constants": 1}
     assert (found.rewrites, found.numeric) == (changes, "approximate")
     assert_near(m.graph, after, ["y:0"], X, share)
     assert_same_natively(m.graph, after, ["y:0"], X, tolerance=0.2)
@@ -347,7 +347,7 @@ def test_c9_float16_is_emulated_on_request(monkeypatch: pytest.MonkeyPatch) -> N
     assert {"a = MatMul(x/to_float16_and_back, w/to_float16_and_back)",
             "x/to_float16_and_back = Cast(x/to_float16)", "y = Identity(b/to_float16_and_back)",
             "o0 = Relu(a/to_float16_and_back)"} <= set(as_lines(after))  # fmt: skip
-    assert report.steps[0].rewrites == {"rounded to float16": 5}
+    assert report.steps[0].rewrites == {"round-to-float16": 5}
     assert_near(m.graph, after, ["y:0"], X, 0.01)
     half, _ = run_pass(layers("Relu").graph, BF16, ["y:0"], ["x:0"])
     assert short(half) == {"a", "o0", "b"}, "of bfloat16 nothing is emulated"

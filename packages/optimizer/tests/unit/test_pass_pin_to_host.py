@@ -31,7 +31,7 @@ def test_c10_small_integer_work_goes_to_the_host_of_its_task() -> None:
     report = check(m, PASS, ["y:0"], lines, X)
     after, _ = run_pass(m.graph, PASS, ["y:0"], ["x:0"])
     assert after["y"].device == after["two"].device == CPU
-    assert report.steps[0].rewrites == {"moved to the host": 2}
+    assert report.steps[0].rewrites == {"pin-to-host": 2}
     assert report.steps[0].numeric == "exact"
     assert_same_natively(m.graph, after, ["y:0"], X)
 

@@ -97,8 +97,8 @@ def test_a_network_of_integers() -> None:
     assert after["product"].attrs["Tout"] is FLOAT32
     [step] = [s for s in report.steps if s.outcome == "changed"]
     assert dict(step.rewrites) == {
-        "layer of integers": 3, "floats of integers": 2, "layer onto a grid": 2,
-        "moved integers": 2,
+        "integer-layer": 3, "shared-dequantize": 2, "requantize-layer": 2,
+        "move-integers": 2,
     }  # fmt: skip
     assert step.numeric == "approximate"
     assert_same_values(m.graph, after, ["y:0"], feeds, exact=False, tolerance=1e-4)

@@ -51,7 +51,7 @@ LINES = [
 def test_c18_two_reductions_over_a_group_become_one() -> None:
     m = reduced()
     report = check(m, PASS, FETCHES, LINES, FEEDS)
-    assert report.steps[-1].rewrites == {"CollectiveReduce together": 2}
+    assert report.steps[-1].rewrites == {"merge-CollectiveReduce": 2}
     after, _ = run_pass(m.graph, PASS, FETCHES, list(FEEDS))
     assert_same_natively(m.graph, after, FETCHES, FEEDS)
 

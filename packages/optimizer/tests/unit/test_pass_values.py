@@ -71,13 +71,17 @@ def _function(name: str, op: str) -> FunctionDef:
 Make = Callable[[Maker], None]
 AGGRESSIVE = {"constant_folding": "aggressive", "numeric": "approximate"}
 DONE: dict[str, tuple[Make, str, dict[str, Any]]] = {
-    "log of softmax": (log_of_softmax, "arithmetic_optimization", {"numeric": "approximate"}),
-    "undone, in range": (reciprocal_twice, "arithmetic_optimization", {"numeric": "approximate"}),
-    "absorbing zero": (times_zero, "constant_folding", AGGRESSIVE),
-    "choice by a constant": (choice, "constant_folding", {}),
-    "branch by a constant": (branch, "constant_folding", {}),
-    "index of a device": (device_index, "implementation_selector", {}),
-    "implied control edges": (edge_beside_a_path, "dependency_optimization", {}),
+    "log-softmax": (log_of_softmax, "arithmetic_optimization", {"numeric": "approximate"}),
+    "involution-in-range": (
+        reciprocal_twice,
+        "arithmetic_optimization",
+        {"numeric": "approximate"},
+    ),
+    "absorbing-zero": (times_zero, "constant_folding", AGGRESSIVE),
+    "constant-select": (choice, "constant_folding", {}),
+    "constant-branch": (branch, "constant_folding", {}),
+    "device-index": (device_index, "implementation_selector", {}),
+    "transitive-control-edges": (edge_beside_a_path, "dependency_optimization", {}),
 }
 
 

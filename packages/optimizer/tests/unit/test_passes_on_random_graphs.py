@@ -64,8 +64,8 @@ def test_random_layers_agree_and_are_found(monkeypatch: pytest.MonkeyPatch) -> N
         again, _ = optimize_with_report(after, fetches, list(made.feeds), config, available=())
         assert again is after, seed
         fired.update(rule for step in report.steps for rule in step.rewrites)
-    found = {"attention", "layer normalization", "gelu", "index of a device",
-             "implementation for the device"}  # fmt: skip
+    found = {"attention", "layer-norm", "gelu", "device-index",
+             "implementation-for-device"}  # fmt: skip
     assert found <= set(fired)
 
 

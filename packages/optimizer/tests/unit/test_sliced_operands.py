@@ -66,7 +66,7 @@ def test_readers_read_where_the_pieces_lie(kind: str, axis: int) -> None:
     m = gates(kind=kind, axis=axis)
     report = check(m, NAME, FETCHES, LINES, FEEDS)
     assert [s.rewrites for s in report.steps if s.name == NAME] == [
-        {"region": 1, "sliced operands": 2}
+        {"region": 1, "split-operands": 2}
     ]
     after, _ = run_pass(m.graph, NAME, FETCHES, ["x:0"])
     assert after["y"].attrs["slices"] == [0, WIDTH, WIDTH, WIDTH]

@@ -69,7 +69,7 @@ def run(ctx: Context) -> None:
                 alike.exchange(twin, node)
                 node, twin = twin, node
             merged[node] = twin
-            ctx.count(f"equal {node.op}")
+            ctx.count(f"duplicate-{node.op}")
     finally:
         _merge(ctx, merged)
 

@@ -31,6 +31,6 @@ def _to_identity(ctx: Context, node: Node, _: bool) -> None:
 
 
 RULES: Final = (
-    Rule("stripped effect", ("Assert", "PrintV2"), _match, _to_no_op),
-    Rule("stripped check", ("Print", "CheckNumerics", "CheckNumericsV2"), _match, _to_identity),
+    Rule("strip-effect", ("Assert", "PrintV2"), _match, _to_no_op),
+    Rule("strip-check", ("Print", "CheckNumerics", "CheckNumericsV2"), _match, _to_identity),
 )

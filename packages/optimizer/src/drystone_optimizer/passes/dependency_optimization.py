@@ -42,7 +42,7 @@ def _drop_idle(ctx: Context, node: Node) -> None:
     read = {o[0] for o in node.inputs if o not in ctx.fed} if node.op not in _MERGES else ()
     wanted = [c for c in dict.fromkeys(node.controls) if c not in read and ctx.noticed(c)]
     if len(wanted) < len(node.controls):
-        ctx.count("idle control edges", times=len(node.controls) - len(wanted))
+        ctx.count("idle-control-edges", times=len(node.controls) - len(wanted))
         ctx.graph.set_controls(node, wanted)
 
 
@@ -60,7 +60,7 @@ def _only_orders(ctx: Context, node: Node) -> None:
         return  # an anchor: what waits for it is dead where the branch is
     controls = [*node.controls, *ctx.waits(node.inputs)]
     ctx.become(node, "NoOp", (), {}, controls)
-    ctx.count("node that only orders")
+    ctx.count("ordering-only-node")
 
 
 def _match_passing(ctx: Context, node: Node) -> bool | None:
@@ -76,8 +76,8 @@ def _apply(ctx: Context, node: Node, _: bool) -> None:
 
 
 RULES: Final = (
-    Rule("passes-on", tuple(sorted(PASSING)), _match_passing, _apply),
-    Rule("bypassed NoOp", ("NoOp",), _match_no_op, _apply),
+    Rule("bypass-identity", tuple(sorted(PASSING)), _match_passing, _apply),
+    Rule("bypass-noop", ("NoOp",), _match_no_op, _apply),
 )
 
 
@@ -92,7 +92,7 @@ def _reduce(ctx: Context) -> None:
         beside = _implied(ctx, node, rank)
         if beside:
             ctx.graph.set_controls(node, [c for c in node.controls if c not in beside])
-            ctx.count("implied control edges", times=len(beside))
+            ctx.count("transitive-control-edges", times=len(beside))
 
 
 def _implied(ctx: Context, node: Node, rank: dict[Node, int]) -> set[Node]:

@@ -64,7 +64,7 @@ def run(ctx: Context) -> None:
             ctx.decline(_NO_ROOM)
             continue
         made = _Inlining(ctx, node, found).apply()
-        ctx.count("inlined call")
+        ctx.count("inline-call")
         calls = [one for one in made if _is_call(graph, one)]
         queue += calls
         if calls and ctx.room.may_recur(name, graph.functions):

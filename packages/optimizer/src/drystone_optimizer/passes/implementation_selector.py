@@ -40,12 +40,12 @@ def run(ctx: Context) -> None:
             index = _match_index(ctx, node)
             if index is not None:
                 ctx.become_constant(node, np.array(index, np.int32))
-                ctx.count("index of a device")
+                ctx.count("device-index")
         elif interfaces and (node.op in _CALLS or node.op in ctx.graph.functions):
             chosen = _match_call(ctx, node, interfaces)
             if chosen is not None:
                 _call(ctx, node, chosen)
-                ctx.count("implementation for the device")
+                ctx.count("implementation-for-device")
 
 
 def _interfaces(library: FunctionLibrary) -> _Interfaces:

@@ -90,4 +90,4 @@ def _read_parts(ctx: Context, reader: Node, gone: dict[Node, None]) -> None:
         joins.append(len(parts))
     attrs = {name: value for name, value in reader.attrs.items() if not name.startswith("_")}
     ctx.become(reader, FUSED_ELEMENTWISE, inputs, attrs | {"Targs": dtypes, "joins": joins})
-    ctx.count("joined operands")
+    ctx.count("concat-operands")

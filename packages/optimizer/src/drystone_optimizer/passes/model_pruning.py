@@ -35,7 +35,7 @@ def drop_unneeded(ctx: Context) -> None:
         for node in doomed:
             ctx.forget(node)
         graph.remove(doomed)
-        ctx.count("unneeded", times=len(doomed))
+        ctx.count("prune", times=len(doomed))
 
 
 def _join_chains(ctx: Context) -> None:
@@ -60,7 +60,7 @@ def _join_chains(ctx: Context) -> None:
         splice_out(graph, found)
         for node in found:
             ctx.forget(node)
-        ctx.count("passes-on", times=len(found))
+        ctx.count("bypass-identity", times=len(found))
 
 
 def _ends(onward: dict[Node, Output]) -> bool:
@@ -87,4 +87,4 @@ def _apply(ctx: Context, node: Node, _: bool) -> None:
     take_out(ctx, node)
 
 
-RULES: Final = (Rule("passes-on", tuple(sorted(PASSING)), _match, _apply),)
+RULES: Final = (Rule("bypass-identity", tuple(sorted(PASSING)), _match, _apply),)

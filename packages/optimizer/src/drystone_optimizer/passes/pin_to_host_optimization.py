@@ -33,7 +33,7 @@ def run(ctx: Context) -> None:
         return
     for node in _match(ctx):
         ctx.graph.set_device(node, host_of(node.device))
-        ctx.count("moved to the host")
+        ctx.count("pin-to-host")
 
 
 def _match(ctx: Context) -> list[Node]:

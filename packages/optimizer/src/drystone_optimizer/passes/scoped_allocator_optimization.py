@@ -43,7 +43,7 @@ def run(ctx: Context) -> None:
         for group in _groups(ctx, wanted, tell=not turn):
             number += 1
             _join(ctx, group, number)
-            ctx.count(f"{group[0].op} together", times=len(group))
+            ctx.count(f"merge-{group[0].op}", times=len(group))
 
 
 def _groups(ctx: Context, wanted: frozenset[str], *, tell: bool) -> list[list[Node]]:

@@ -62,6 +62,6 @@ def _apply_quotient(ctx: Context, node: Node, value: np.ndarray[Any, Any]) -> No
 
 
 RULES: Final = (
-    Rule("product of a shape", ("Prod",), _match_product, _apply_product),
-    Rule("quotient of sizes", ("Div", "FloorDiv"), _match_quotient, _apply_quotient),
+    Rule("product-of-shape", ("Prod",), _match_product, _apply_product),
+    Rule("quotient-of-sizes", ("Div", "FloorDiv"), _match_quotient, _apply_quotient),
 )

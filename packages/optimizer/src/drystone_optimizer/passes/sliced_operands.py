@@ -86,4 +86,4 @@ def _read_pieces(ctx: Context, reader: Node, node: Node, widths: list[int]) -> N
             slices[2 * k : 2 * k + 2] = [sum(widths[:piece]), widths[piece]]
     attrs = {name: value for name, value in reader.attrs.items() if not name.startswith("_")}
     ctx.become(reader, FUSED_ELEMENTWISE, inputs, attrs | {"slices": slices})
-    ctx.count("sliced operands")
+    ctx.count("split-operands")

@@ -25,5 +25,5 @@ def _apply(ctx: Context, node: Node, inner: Node) -> None:
 
 
 RULE: Final = Rule(
-    "broadcast of a broadcast", ("BroadcastTo",), _match, _apply, reads=("BroadcastTo",)
+    "broadcast-of-broadcast", ("BroadcastTo",), _match, _apply, reads=("BroadcastTo",)
 )

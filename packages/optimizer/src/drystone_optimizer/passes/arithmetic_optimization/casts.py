@@ -39,6 +39,6 @@ def _apply_bitcast(ctx: Context, node: Node, _: bool) -> None:
 
 
 RULES: Final = (
-    Rule("cast to the same", ("Cast",), _match_cast, _apply_cast),
-    Rule("bitcast of bitcast", ("Bitcast",), _match_bitcast, _apply_bitcast),
+    Rule("identity-cast", ("Cast",), _match_cast, _apply_cast),
+    Rule("bitcast-of-bitcast", ("Bitcast",), _match_bitcast, _apply_bitcast),
 )

@@ -54,6 +54,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 RULE: Final = Rule(
-    "common factor", ("AddN", "Add", "AddV2"), _match, _apply, Numeric.APPROXIMATE,
+    "common-factor", ("AddN", "Add", "AddV2"), _match, _apply, Numeric.APPROXIMATE,
     aggressive=True, reads=("Mul",),
 )  # fmt: skip

@@ -39,4 +39,4 @@ def _apply(ctx: Context, node: Node, inner: Node) -> None:
     ctx.drop(inner)
 
 
-RULE: Final = Rule("opposite comparison", ("LogicalNot",), _match, _apply, reads=tuple(_OPPOSITE))
+RULE: Final = Rule("negated-comparison", ("LogicalNot",), _match, _apply, reads=tuple(_OPPOSITE))

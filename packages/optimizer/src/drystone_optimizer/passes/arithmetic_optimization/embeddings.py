@@ -56,4 +56,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(found.unique)
 
 
-RULE: Final = Rule("sums of a table's rows", _SEGMENTS, _match, _apply)
+RULE: Final = Rule("embedding-sum", _SEGMENTS, _match, _apply)

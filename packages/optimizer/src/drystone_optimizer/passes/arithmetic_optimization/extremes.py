@@ -101,13 +101,13 @@ def _match_pool(ctx: Context, node: Node) -> _Found | None:
 _REDUCE: Final = ("Max", "Min")
 _INDEX: Final = ("ArgMax", "ArgMin")
 RULES: Final = (
-    Rule("extreme of a function", _REDUCE, _match_in(_RISING, _FALLING), _apply,
+    Rule("reduce-of-monotone", _REDUCE, _match_in(_RISING, _FALLING), _apply,
          Numeric.REASSOCIATES, reads=(*_RISING, *_FALLING)),
-    Rule("extreme of a partial function", _REDUCE, _match_in(_PARTLY, _PARTLY_FALLING), _apply,
+    Rule("reduce-of-partial-monotone", _REDUCE, _match_in(_PARTLY, _PARTLY_FALLING), _apply,
          Numeric.APPROXIMATE, reads=(*_PARTLY, *_PARTLY_FALLING)),
-    Rule("extremes of windows", ("MaxPool",), _match_pool, _apply, Numeric.APPROXIMATE,
+    Rule("pool-of-monotone", ("MaxPool",), _match_pool, _apply, Numeric.APPROXIMATE,
          reads=tuple(_RISING)),
-    Rule("index in a negation", _INDEX, _match_index, _apply_index, reads=("Neg",)),
-    Rule("index in a function", _INDEX, _match_index_of_rounded, _apply_index,
+    Rule("argmax-of-negation", _INDEX, _match_index, _apply_index, reads=("Neg",)),
+    Rule("argmax-of-monotone", _INDEX, _match_index_of_rounded, _apply_index,
          Numeric.APPROXIMATE, reads=tuple(_ONE_TO_ONE)),
 )  # fmt: skip

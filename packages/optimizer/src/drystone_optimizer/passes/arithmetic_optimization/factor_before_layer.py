@@ -71,5 +71,5 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 RULE: Final = Rule(
-    "factor before a layer", _LAYERS, _match, _apply, Numeric.REASSOCIATES, reads=("Mul", "Pad")
+    "fold-input-scale", _LAYERS, _match, _apply, Numeric.REASSOCIATES, reads=("Mul", "Pad")
 )

@@ -42,4 +42,4 @@ def _apply(ctx: Context, node: Node, casts: dict[int, Node]) -> None:
         ctx.drop_unused(cast)
 
 
-RULE: Final = Rule("indices as they are", tuple(_TYPES), _match, _apply)
+RULE: Final = Rule("uncast-indices", tuple(_TYPES), _match, _apply)

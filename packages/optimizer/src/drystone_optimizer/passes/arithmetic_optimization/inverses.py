@@ -31,9 +31,9 @@ def _settle(ctx: Context, node: Node, inner: Node) -> None:
 
 
 RULES: Final = (
-    Rule("undone", _UNDO, _match, _undo, reads=_UNDO),
+    Rule("involution", _UNDO, _match, _undo, reads=_UNDO),
     # The reciprocal of a tiny number is infinite, whose reciprocal is 0.
-    Rule("undone, in range", ("Reciprocal",), _match, _undo, Numeric.APPROXIMATE,
+    Rule("involution-in-range", ("Reciprocal",), _match, _undo, Numeric.APPROXIMATE,
          reads=("Reciprocal",)),
-    Rule("done already", _SETTLE, _match, _settle, reads=_SETTLE),
+    Rule("idempotent-op", _SETTLE, _match, _settle, reads=_SETTLE),
 )  # fmt: skip

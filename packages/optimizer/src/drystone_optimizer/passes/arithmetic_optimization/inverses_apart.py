@@ -46,4 +46,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(found.first)
 
 
-RULE: Final = Rule("undone further on", _UNDO, _match, _apply, reads=_ARRANGE)
+RULE: Final = Rule("involution-across-moves", _UNDO, _match, _apply, reads=_ARRANGE)

@@ -69,11 +69,11 @@ def _apply(op: str) -> Callable[[Context, Node, _Found], None]:
 
 
 RULES: Final = (
-    Rule("log of 1 + x", ("Log",), _match_log1p, _apply("Log1p"), Numeric.REASSOCIATES,
+    Rule("log1p", ("Log",), _match_log1p, _apply("Log1p"), Numeric.REASSOCIATES,
          reads=("Add", "AddV2")),
-    Rule("exp(x) - 1", ("Sub",), _match_expm1, _apply("Expm1"), Numeric.REASSOCIATES,
+    Rule("expm1", ("Sub",), _match_expm1, _apply("Expm1"), Numeric.REASSOCIATES,
          reads=("Exp",)),
     # Where Softmax gives 0 its Log is minus infinity; LogSoftmax stays finite.
-    Rule("log of softmax", ("Log",), _match_log_softmax, _apply("LogSoftmax"), Numeric.APPROXIMATE,
+    Rule("log-softmax", ("Log",), _match_log_softmax, _apply("LogSoftmax"), Numeric.APPROXIMATE,
          reads=("Softmax",)),
 )  # fmt: skip

@@ -68,6 +68,6 @@ def _own(node: Node) -> dict[str, object]:
 
 
 RULES: Final = (
-    Rule("moved before it is widened", _MOVES, _match_move, _apply_move, reads=("Cast",)),
-    Rule("narrowed before it is moved", ("Cast",), _match_cast, _apply_cast, reads=_SAME),
+    Rule("move-before-widening", _MOVES, _match_move, _apply_move, reads=("Cast",)),
+    Rule("narrow-before-moving", ("Cast",), _match_cast, _apply_cast, reads=_SAME),
 )

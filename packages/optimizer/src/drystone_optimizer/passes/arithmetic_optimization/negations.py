@@ -78,6 +78,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 _SUMS: Final = ("Sub", "Add", "AddV2")
 RULES: Final = (
-    Rule("sum with a negation", _SUMS, _match, _apply, reads=("Neg",)),
-    Rule("sum with a product of a negation", _SUMS, _match_product, _apply_product, reads=("Mul",)),
+    Rule("add-of-negation", _SUMS, _match, _apply, reads=("Neg",)),
+    Rule("add-of-negated-product", _SUMS, _match_product, _apply_product, reads=("Mul",)),
 )

@@ -86,4 +86,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(found.pack)
 
 
-RULE: Final = Rule("element of a pack", ("StridedSlice", "Slice"), _match, _apply, reads=("Pack",))
+RULE: Final = Rule("slice-of-pack", ("StridedSlice", "Slice"), _match, _apply, reads=("Pack",))

@@ -54,4 +54,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(exponent[0])
 
 
-RULE: Final = Rule("power by a constant", ("Pow",), _match, _apply, reads=("Const",))
+RULE: Final = Rule("constant-power", ("Pow",), _match, _apply, reads=("Const",))

@@ -56,6 +56,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(found.below)
 
 
-RULE: Final = Rule(
-    "rectified parts", ("Sub",), _match, _apply, Numeric.REASSOCIATES, reads=("Relu",)
-)
+RULE: Final = Rule("relu-pair", ("Sub",), _match, _apply, Numeric.REASSOCIATES, reads=("Relu",))

@@ -36,4 +36,4 @@ def _apply(ctx: Context, node: Node, inner: Node) -> None:
     ctx.drop_unused(inner)
 
 
-RULE: Final = Rule("reshape of a reshape", ("Reshape",), _match, _apply, reads=_ARRANGE)
+RULE: Final = Rule("reshape-of-reshape", ("Reshape",), _match, _apply, reads=_ARRANGE)

@@ -28,6 +28,4 @@ def _apply(ctx: Context, node: Node, inner: Node) -> None:
     ctx.become(node, "Mul", node.inputs, attrs)
 
 
-RULE: Final = Rule(
-    "quotient by a root", ("RealDiv",), _match, _apply, Numeric.REASSOCIATES, reads=("Sqrt",)
-)
+RULE: Final = Rule("rsqrt", ("RealDiv",), _match, _apply, Numeric.REASSOCIATES, reads=("Sqrt",))

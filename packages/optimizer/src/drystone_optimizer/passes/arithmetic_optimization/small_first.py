@@ -82,4 +82,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 _JOINED: Final = (*_ADDS, "Mul")
-RULE: Final = Rule("smaller operands first", _JOINED, _match, _apply, reads=_JOINED)
+RULE: Final = Rule("reassociate-small-first", _JOINED, _match, _apply, reads=_JOINED)

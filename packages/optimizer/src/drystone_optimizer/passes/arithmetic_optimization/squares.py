@@ -45,8 +45,6 @@ def _apply_difference(ctx: Context, node: Node, inner: Node) -> None:
 
 
 RULES: Final = (
-    Rule("product with itself", ("Mul",), _match_product, _apply_product),
-    Rule(
-        "square of a difference", ("Square",), _match_difference, _apply_difference, reads=("Sub",)
-    ),
+    Rule("square", ("Mul",), _match_product, _apply_product),
+    Rule("squared-difference", ("Square",), _match_difference, _apply_difference, reads=("Sub",)),
 )

@@ -64,6 +64,6 @@ def _apply_same(ctx: Context, node: Node, _: bool) -> None:
 
 
 RULES: Final = (
-    Rule("sum of one tensor", ("AddN",), _match_same, _apply_same),
-    Rule("sum of sums", _ADDS, _match_tree, _apply_tree, Numeric.REASSOCIATES, reads=_ADDS),
+    Rule("add-n-of-one-tensor", ("AddN",), _match_same, _apply_same),
+    Rule("merge-add-n", _ADDS, _match_tree, _apply_tree, Numeric.REASSOCIATES, reads=_ADDS),
 )

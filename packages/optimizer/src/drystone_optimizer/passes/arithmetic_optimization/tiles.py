@@ -111,6 +111,6 @@ def _apply_fewer(ctx: Context, node: Node, found: _Fewer) -> None:
 
 
 RULES: Final = (
-    Rule("packs of one tensor", ("Pack",), _match_packs, _apply_packs),
-    Rule("fewer sizes to repeat", ("Reshape",), _match_fewer, _apply_fewer, reads=("Tile",)),
+    Rule("pack-to-tile", ("Pack",), _match_packs, _apply_packs),
+    Rule("tile-of-fewer-axes", ("Reshape",), _match_fewer, _apply_fewer, reads=("Tile",)),
 )

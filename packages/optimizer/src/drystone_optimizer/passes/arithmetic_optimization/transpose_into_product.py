@@ -64,6 +64,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 RULE: Final = Rule(
-    "product of a transpose", tuple(_FLAGS), _match, _apply,
+    "transpose-into-matmul", tuple(_FLAGS), _match, _apply,
     reads=("Transpose", "ConjugateTranspose"),
 )  # fmt: skip

@@ -69,7 +69,7 @@ def _apply_conjugate(ctx: Context, node: Node, inner: Node) -> None:
 
 
 RULES: Final = (
-    Rule("transpose of transpose", ("Transpose",), _match, _apply, reads=("Transpose",)),
-    Rule("conjugate transpose", ("Conj", "Transpose"), _match_conjugate, _apply_conjugate,
+    Rule("transpose-of-transpose", ("Transpose",), _match, _apply, reads=("Transpose",)),
+    Rule("conjugate-transpose", ("Conj", "Transpose"), _match_conjugate, _apply_conjugate,
          reads=("Conj", "Transpose")),
 )  # fmt: skip

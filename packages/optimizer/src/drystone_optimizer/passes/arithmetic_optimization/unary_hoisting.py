@@ -93,7 +93,7 @@ def _apply_split(ctx: Context, node: Node, parts: list[Node]) -> None:
 
 
 RULES: Final = (
-    Rule("once after a concatenation", ("ConcatV2",), _match_concat, _apply_concat,
+    Rule("hoist-unary-after-concat", ("ConcatV2",), _match_concat, _apply_concat,
          reads=tuple(_UNARY)),
-    Rule("once before a split", ("Split", "SplitV"), _match_split, _apply_split),
+    Rule("hoist-unary-before-split", ("Split", "SplitV"), _match_split, _apply_split),
 )  # fmt: skip

@@ -29,9 +29,9 @@ def convert(ctx: Context, types: TypeGraph, painted: Collection[Vertex], to: DTy
             made[output, down] = _changed(ctx, output, *((floats, to) if down else (to, floats)))
         ctx.graph.set_input(node, slot, made[output, down])
     changed = sum(len(vertex.members) for vertex in painted)
-    ctx.count(f"computed in {to}", Numeric.APPROXIMATE, changed)
+    ctx.count(f"to-{to}", Numeric.APPROXIMATE, changed)
     casts = sum(node.op == "Cast" for node, _ in made.values())
-    for what, count in (("casts", casts), ("constants rounded", len(made) - casts)):
+    for what, count in (("casts", casts), ("round-constants", len(made) - casts)):
         if count:
             ctx.count(what, Numeric.APPROXIMATE, count)
 
@@ -87,4 +87,4 @@ def emulated(ctx: Context, types: TypeGraph, painted: Collection[Vertex], to: DT
             )
         ctx.graph.set_input(node, slot, (back, 0))
     if made:
-        ctx.count(f"rounded to {to}", Numeric.APPROXIMATE, len(made))
+        ctx.count(f"round-to-{to}", Numeric.APPROXIMATE, len(made))

@@ -39,6 +39,6 @@ def _apply(ctx: Context, node: Node, value: np.ndarray[Any, Any]) -> None:
 
 
 RULE: Final = Rule(
-    "absorbing zero", tuple(_MEETS), _match, _apply, Numeric.APPROXIMATE, aggressive=True,
+    "absorbing-zero", tuple(_MEETS), _match, _apply, Numeric.APPROXIMATE, aggressive=True,
     reads=("Const",),
 )  # fmt: skip

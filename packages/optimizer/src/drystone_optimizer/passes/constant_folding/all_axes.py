@@ -38,4 +38,4 @@ def _apply(ctx: Context, node: Node, rank: int) -> None:
     ctx.drop_unused(axes[0])
 
 
-RULE: Final = Rule("all axes", _REDUCTIONS, _match, _apply)
+RULE: Final = Rule("reduce-all-axes", _REDUCTIONS, _match, _apply)

@@ -82,4 +82,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
         ctx.drop_unused(source)
 
 
-RULE: Final = Rule("biases together", _SUMS, _match, _apply, Numeric.REASSOCIATES, reads=_SUMS)
+RULE: Final = Rule("merge-biases", _SUMS, _match, _apply, Numeric.REASSOCIATES, reads=_SUMS)

@@ -141,6 +141,6 @@ def _apply_constants(ctx: Context, node: Node, runs: list[_Run]) -> None:
 
 
 RULES: Final = (
-    Rule("concatenation of concatenations", ("ConcatV2",), _match_nested, _apply_nested),
-    Rule("neighbouring constants", ("ConcatV2",), _match_constants, _apply_constants),
+    Rule("concat-of-concat", ("ConcatV2",), _match_nested, _apply_nested),
+    Rule("concat-of-constants", ("ConcatV2",), _match_constants, _apply_constants),
 )

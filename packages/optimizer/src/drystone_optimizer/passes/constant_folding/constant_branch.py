@@ -37,4 +37,4 @@ def _apply(ctx: Context, node: Node, branch: FunctionRef) -> None:
     ctx.become(node, op, args, attrs, controls)
 
 
-RULE: Final = Rule("branch by a constant", (*_IFS, *_CASES), _match, _apply)
+RULE: Final = Rule("constant-branch", (*_IFS, *_CASES), _match, _apply)

@@ -23,4 +23,4 @@ def _apply(ctx: Context, node: Node, chosen: Output) -> None:
     ctx.bypass(node, chosen, node.inputs)
 
 
-RULE: Final = Rule("choice by a constant", ("Select", "SelectV2"), _match, _apply)
+RULE: Final = Rule("constant-select", ("Select", "SelectV2"), _match, _apply)

@@ -53,4 +53,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
         ctx.graph.set_inputs(user, inputs)
 
 
-RULE: Final = Rule("constant into a loop", ("Enter",), _match, _apply)
+RULE: Final = Rule("constant-into-loop", ("Enter",), _match, _apply)

@@ -51,4 +51,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
         ctx.drop_unused(source)
 
 
-RULE: Final = Rule("constant terms", ("AddN", "AccumulateNV2"), _match, _apply, reads=("Const",))
+RULE: Final = Rule(
+    "merge-constant-terms", ("AddN", "AccumulateNV2"), _match, _apply, reads=("Const",)
+)

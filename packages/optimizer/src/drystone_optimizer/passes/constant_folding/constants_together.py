@@ -119,4 +119,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 _JOINED: Final = (*_ADDS, "Mul")
-RULE: Final = Rule("constants together", _JOINED, _match, _apply, reads=_JOINED)
+RULE: Final = Rule("reassociate-constants", _JOINED, _match, _apply, reads=_JOINED)

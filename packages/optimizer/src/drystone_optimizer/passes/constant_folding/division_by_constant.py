@@ -49,4 +49,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(divisor[0])
 
 
-RULE: Final = Rule("division by a constant", ("RealDiv",), _match, _apply, reads=("Const",))
+RULE: Final = Rule("division-by-constant", ("RealDiv",), _match, _apply, reads=("Const",))

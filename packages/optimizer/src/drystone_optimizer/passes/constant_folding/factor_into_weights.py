@@ -115,5 +115,5 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 RULE: Final = Rule(
-    "factor into weights", ("Mul",), _match, _apply, Numeric.REASSOCIATES, reads=_LAYERS
+    "fold-output-scale", ("Mul",), _match, _apply, Numeric.REASSOCIATES, reads=_LAYERS
 )

@@ -39,4 +39,4 @@ def _apply(ctx: Context, node: Node, _: bool) -> None:
     ctx.drop(node)
 
 
-RULE: Final = Rule("gradient of same shapes", ("BroadcastGradientArgs",), _match, _apply)
+RULE: Final = Rule("broadcast-gradient-of-same-shapes", ("BroadcastGradientArgs",), _match, _apply)

@@ -26,4 +26,4 @@ def _apply(ctx: Context, node: Node, slots: list[int]) -> None:
         ctx.graph.redirect((node, k), known)
 
 
-RULE: Final = Rule("identities of constants", ("IdentityN",), _match, _apply, reads=("Const",))
+RULE: Final = Rule("identity-of-constants", ("IdentityN",), _match, _apply, reads=("Const",))

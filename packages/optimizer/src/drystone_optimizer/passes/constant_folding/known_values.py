@@ -58,4 +58,4 @@ def _apply(ctx: Context, node: Node, values: dict[int, np.ndarray[Any, Any]]) ->
     ctx.drop_unused(node)
 
 
-RULE: Final = Rule("known from shapes", (*_OF_SHAPES, *_MOVES), _match, _apply)
+RULE: Final = Rule("materialize-shapes", (*_OF_SHAPES, *_MOVES), _match, _apply)

@@ -42,4 +42,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
             ctx.graph.redirect((node, slot), known)
 
 
-RULE: Final = Rule("merge of a constant", ("Merge",), _match, _apply)
+RULE: Final = Rule("merge-of-constant", ("Merge",), _match, _apply)

@@ -68,5 +68,5 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 RULE: Final = Rule(
-    "neutral and larger", ("Mul", "RealDiv", "Sub", *_ADDS), _match, _apply, reads=("Const",)
+    "identity-with-broadcast", ("Mul", "RealDiv", "Sub", *_ADDS), _match, _apply, reads=("Const",)
 )

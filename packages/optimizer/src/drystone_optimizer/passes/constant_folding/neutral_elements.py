@@ -108,5 +108,5 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 RULE: Final = Rule(
-    "neutral element", ("Mul", "Sub", *_ADDS, *_DIVIDES, *_BOOL), _match, _apply, reads=("Const",)
+    "identity-element", ("Mul", "Sub", *_ADDS, *_DIVIDES, *_BOOL), _match, _apply, reads=("Const",)
 )

@@ -26,4 +26,4 @@ def _apply(ctx: Context, node: Node, _: bool) -> None:
     ctx.become(node, "ExpandDims", [data, axis], attrs)
 
 
-RULE: Final = Rule("pack of one", ("Pack",), _match, _apply)
+RULE: Final = Rule("pack-of-one", ("Pack",), _match, _apply)

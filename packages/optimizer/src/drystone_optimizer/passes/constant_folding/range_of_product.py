@@ -40,4 +40,4 @@ def _apply(ctx: Context, node: Node, ends: _Ends) -> None:
         ctx.graph.redirect((node, k), ctx.add_constant(node, f"range_{k}", value, controls))
 
 
-RULE: Final = Rule("range of a product", ("QuantizedMatMul",), _match, _apply)
+RULE: Final = Rule("range-of-product", ("QuantizedMatMul",), _match, _apply)

@@ -42,7 +42,7 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 RULES: Final = (
-    Rule("reduction of one", ("Prod", "Max", "Min", "All", "Any"), _match, _apply),
+    Rule("reduce-size-one", ("Prod", "Max", "Min", "All", "Any"), _match, _apply),
     # A sum begins with +0, which makes +0 of -0.
-    Rule("sum of one", ("Sum", "Mean"), _match, _apply, Numeric.REASSOCIATES),
+    Rule("sum-of-one", ("Sum", "Mean"), _match, _apply, Numeric.REASSOCIATES),
 )

@@ -76,4 +76,4 @@ def _apply(ctx: Context, node: Node, numbers: np.ndarray[Any, Any]) -> None:
     ctx.drop_unused(target[0])
 
 
-RULE: Final = Rule("reshape to the rest", ("Reshape",), _match, _apply)
+RULE: Final = Rule("reshape-inferred-size", ("Reshape",), _match, _apply)

@@ -33,4 +33,4 @@ def _apply(ctx: Context, node: Node, _: bool) -> None:
     ctx.bypass(node, node.inputs[0], node.inputs[1:])
 
 
-RULE: Final = Rule("reshape to the same", ("Reshape",), _match, _apply)
+RULE: Final = Rule("identity-reshape", ("Reshape",), _match, _apply)

@@ -27,4 +27,4 @@ def _apply(ctx: Context, node: Node, value: np.ndarray[Any, Any]) -> None:
     ctx.become_constant(node, value)
 
 
-RULE: Final = Rule("size of an array", ("TensorArraySizeV3",), _match, _apply)
+RULE: Final = Rule("tensor-array-size", ("TensorArraySizeV3",), _match, _apply)

@@ -128,4 +128,4 @@ def _apply(ctx: Context, node: Node, data: Output) -> None:
     ctx.bypass(node, data, [output for output in node.inputs if output != data])
 
 
-RULE: Final = Rule("moves nothing", tuple(_TESTS), _match, _apply)
+RULE: Final = Rule("identity-move", tuple(_TESTS), _match, _apply)

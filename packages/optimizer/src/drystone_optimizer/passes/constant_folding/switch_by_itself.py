@@ -35,4 +35,4 @@ def _apply(ctx: Context, node: Node, sides: list[int]) -> None:
             ctx.graph.set_inputs(user, [held if o == output else o for o in user.inputs])
 
 
-RULE: Final = Rule("switch by itself", ("Switch",), _match, _apply)
+RULE: Final = Rule("switch-by-itself", ("Switch",), _match, _apply)

@@ -44,4 +44,4 @@ def _apply(ctx: Context, node: Node, numeric: Numeric) -> None:
         ctx.drop_unused(source)
 
 
-RULE: Final = Rule("update of nothing", (*_ADD, *_SUB, *_SCALE), _match, _apply)
+RULE: Final = Rule("identity-update", (*_ADD, *_SUB, *_SCALE), _match, _apply)

@@ -29,4 +29,4 @@ def _apply(ctx: Context, node: Node, value: np.ndarray[Any, Any]) -> None:
     ctx.become_constant(node, value)
 
 
-RULE: Final = Rule("zeros of a known shape", ("ZerosLike", "OnesLike"), _match, _apply)
+RULE: Final = Rule("constant-zeros-like", ("ZerosLike", "OnesLike"), _match, _apply)

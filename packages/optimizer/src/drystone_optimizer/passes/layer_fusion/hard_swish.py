@@ -74,5 +74,5 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 RULE: Final = Rule(
-    "hard swish", ("Mul",), _match, _apply, Numeric.REASSOCIATES, reads=("Relu6", "Mul")
+    "hard-swish", ("Mul",), _match, _apply, Numeric.REASSOCIATES, reads=("Relu6", "Mul")
 )

@@ -179,9 +179,9 @@ def _parameters(terms: Expansion, root: Node) -> tuple[Output | None, Output | N
 
 _ROOTS: Final = ("Rsqrt", "Sqrt")
 RULES: Final = (
-    Rule("layer normalization", _ROOTS, _match, become_normalization, Numeric.REASSOCIATES),
+    Rule("layer-norm", _ROOTS, _match, become_normalization, Numeric.REASSOCIATES),
     Rule(
-        "layer normalization of float16",
+        "layer-norm-float16",
         _ROOTS,
         _match_halves,
         become_normalization,

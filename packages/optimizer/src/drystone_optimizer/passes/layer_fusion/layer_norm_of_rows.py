@@ -113,7 +113,7 @@ def _parameters(terms: Expansion, root: Node) -> tuple[Output | None, Output | N
 
 
 RULE: Final = Rule(
-    "layer normalization of rows",
+    "layer-norm-of-rows",
     ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
     _match,
     become_normalization,

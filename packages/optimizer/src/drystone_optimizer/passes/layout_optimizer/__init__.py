@@ -46,9 +46,9 @@ def _convert(ctx: Context, nodes: list[Node], direction: Direction) -> None:
         if not ctx.may_rewrite(node):
             continue
         plan = sensitive.match(ctx, node, direction)
-        what = "data format"
+        what = "data-format"
         if plan is None:
-            plan, what = agnostic.match(conversion, node), "moved behind a transpose"
+            plan, what = agnostic.match(conversion, node), "move-behind-transpose"
         if plan is not None and (plan.keeps_outputs or not ctx.kept(node)):
             conversion.apply(node, plan)
             ctx.count(what, Numeric.REASSOCIATES)

@@ -90,6 +90,4 @@ def _new_body(graph: Graph, found: _Found) -> str:
     return add_body(graph, found.function, body, "biased")
 
 
-RULE: Final = Rule(
-    "biases before the loop", ("While", "StatelessWhile"), _match, _apply, Numeric.REASSOCIATES
-)
+RULE: Final = Rule("hoist-bias", ("While", "StatelessWhile"), _match, _apply, Numeric.REASSOCIATES)

@@ -119,7 +119,7 @@ def _take(ctx: Context, switch: Node, alive: int) -> None:
     graph.redirect_controls(switch, passes)
     graph.remove(switch)
     ctx.forget(switch)
-    ctx.count("branch never taken")
+    ctx.count("dead-branch")
 
 
 def _settle(ctx: Context, merge: Node, left: int) -> None:

@@ -72,5 +72,5 @@ def _apply(ctx: Context, node: Node, enters: list[Node]) -> None:
             ctx.drop(one)
 
 
-RULE: Final = Rule("same in all iterations", (), _match, _apply, aggressive=True)
+RULE: Final = Rule("loop-invariant", (), _match, _apply, aggressive=True)
 _RULES: Final = (RULE,)

@@ -201,4 +201,4 @@ def _apply(ctx: Context, loop: _Loop) -> None:
     graph.remove(loop.frame.inside)
     for node in inside:
         ctx.forget(node)
-    ctx.count("loop never entered")
+    ctx.count("dead-loop")

@@ -119,5 +119,5 @@ def _new_body(graph: Graph, found: _Found, dtype: DType | None) -> str:
 
 
 RULE: Final = Rule(
-    "products before the loop", ("While", "StatelessWhile"), _match, _apply, Numeric.REASSOCIATES
+    "hoist-matmul", ("While", "StatelessWhile"), _match, _apply, Numeric.REASSOCIATES
 )

@@ -28,7 +28,7 @@ def run(ctx: Context) -> None:
         for push in _match(ctx, stack) or ():
             lost = push.inputs[0]
             ctx.become_identity(push, push.inputs[1], [lost])
-            ctx.count("push without pop")
+            ctx.count("push-without-pop")
 
 
 def _match(ctx: Context, stack: Node) -> list[Node] | None:

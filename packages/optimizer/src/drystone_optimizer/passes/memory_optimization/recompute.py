@@ -118,4 +118,4 @@ def _copy(
         twins[node] = twin
     for user in users:
         ctx.graph.set_inputs(user, [(twins.get(s, s), k) for s, k in user.inputs])
-    ctx.count("computed again", times=len(twins))
+    ctx.count("recompute", times=len(twins))

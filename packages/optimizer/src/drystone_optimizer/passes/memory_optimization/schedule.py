@@ -36,7 +36,7 @@ def run(ctx: Context, short: Mapping[str, Peak]) -> None:
             ctx.decline("a sum would be taken in another order")
             continue
         _apply(ctx, node, order)
-        ctx.count("summed as it comes", Numeric.EXACT if exact else Numeric.REASSOCIATES)
+        ctx.count("accumulate-add-n", Numeric.EXACT if exact else Numeric.REASSOCIATES)
 
 
 def _match(ctx: Context, node: Node, peak: Peak) -> bool:

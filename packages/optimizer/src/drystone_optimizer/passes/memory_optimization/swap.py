@@ -89,7 +89,7 @@ def _swap(
     controls = [max(others, key=place.__getitem__)] if others else []
     back = ctx.add("Identity", node, f"swapped_in_{slot}", [(out, 0)], attrs, controls)
     ctx.graph.set_input(node, slot, (back, 0))
-    ctx.count("waits on the host")
+    ctx.count("swap-to-host")
 
 
 def _worth_it(ctx: Context, kind: str, peak: Peak, order: list[Node]) -> list[tuple[Node, int]]:

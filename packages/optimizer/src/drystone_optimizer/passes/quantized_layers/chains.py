@@ -57,7 +57,7 @@ def _apply_readers(ctx: Context, node: Node, grid: Grid) -> None:
 
 
 READERS: Final = Rule(
-    "floats of integers", _QUANTIZERS, _match_readers, _apply_readers, Numeric.APPROXIMATE
+    "shared-dequantize", _QUANTIZERS, _match_readers, _apply_readers, Numeric.APPROXIMATE
 )
 """A quantizer whose input is put on the grid anyway gives the floats of those integers."""
 
@@ -78,6 +78,6 @@ def _apply_layer(ctx: Context, node: Node, layer: Node) -> None:
 
 
 TAKEN_OVER: Final = Rule(
-    "layer onto a grid", (TO_GRID,), _match_layer, _apply_layer, Numeric.APPROXIMATE
+    "requantize-layer", (TO_GRID,), _match_layer, _apply_layer, Numeric.APPROXIMATE
 )
 """A layer whose result is only put on a grid gives those integers itself."""

@@ -85,4 +85,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 _OPS: Final = (*_PRODUCTS, *CONVOLUTIONS, FUSED_CONVOLUTION)
-RULE: Final = Rule("layer of integers", _OPS, _match, _apply, Numeric.APPROXIMATE)
+RULE: Final = Rule("integer-layer", _OPS, _match, _apply, Numeric.APPROXIMATE)

@@ -35,4 +35,4 @@ def _apply(ctx: Context, node: Node, mover: Node) -> None:
     ctx.drop(mover)
 
 
-RULE: Final = Rule("moved integers", (TO_GRID,), _match, _apply, Numeric.APPROXIMATE)
+RULE: Final = Rule("move-integers", (TO_GRID,), _match, _apply, Numeric.APPROXIMATE)

@@ -32,7 +32,7 @@ def _apply(ctx: Context, node: Node, layer: Node) -> None:
 
 
 RULE: Final = Rule(
-    "batch normalization",
+    "batch-norm",
     ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"),
     _match,
     _apply,

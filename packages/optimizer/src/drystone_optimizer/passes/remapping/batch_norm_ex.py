@@ -99,6 +99,4 @@ def _move(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(norm)
 
 
-RULE: Final = Rule(
-    "normalization and activation", ("Relu",), _match, _apply, reads=(*_NORMS, *_SUMS)
-)
+RULE: Final = Rule("batch-norm-activation", ("Relu",), _match, _apply, reads=(*_NORMS, *_SUMS))

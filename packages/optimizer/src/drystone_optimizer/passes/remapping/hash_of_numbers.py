@@ -34,4 +34,4 @@ def _apply(ctx: Context, node: Node, text: Node) -> None:
     ctx.drop_unused(text)
 
 
-RULE: Final = Rule("hash of numbers", ("StringToHashBucketFast",), _match, _apply)
+RULE: Final = Rule("hash-of-numbers", ("StringToHashBucketFast",), _match, _apply)

@@ -47,4 +47,4 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
     ctx.drop_unused(found.product)
 
 
-RULE: Final = Rule("leaky activation", ("Maximum",), _match, _apply, reads=("Mul",))
+RULE: Final = Rule("leaky-relu", ("Maximum",), _match, _apply, reads=("Mul",))

@@ -35,6 +35,6 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 RULE: Final = Rule(
-    "sum with the input", ("Add", "AddV2"), _match, _apply, Numeric.REASSOCIATES,
+    "residual-sum", ("Add", "AddV2"), _match, _apply, Numeric.REASSOCIATES,
     reads=tuple(FUSED),
 )  # fmt: skip

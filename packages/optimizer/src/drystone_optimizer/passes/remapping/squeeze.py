@@ -43,5 +43,5 @@ def _apply(ctx: Context, node: Node, found: _Found) -> None:
 
 
 RULE: Final = Rule(
-    "bias behind a squeeze", ("BiasAdd", "BiasAddV1"), _match, _apply, reads=("Squeeze",)
+    "bias-before-squeeze", ("BiasAdd", "BiasAddV1"), _match, _apply, reads=("Squeeze",)
 )
