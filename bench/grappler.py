@@ -94,7 +94,7 @@ def ours(
 
 def count_nodes(graph: Graph, fetches: Sequence[str]) -> int:
     """Nodes that a run of the fetches reaches, with those of the functions that it reaches."""
-    needed = graph.copy(only=reachable([graph.output(name)[0] for name in fetches]))
+    needed = graph.copy(only=reachable([graph.output(name)[0] for name in fetches]).keys())
     return len(needed) + sum(f.node_count for f in reachable_functions(needed))
 
 

@@ -91,6 +91,9 @@ class Stubborn:
         (lambda: graph().remove(memoryview(b"xyz")[::2]), "nodes", "Node"),  # type: ignore[arg-type]
         (lambda: graph().remove(deque([1])), "nodes", "Node"),  # type: ignore[list-item]
         (lambda: graph().remove({"x": 1}.keys()), "nodes", "Node"),  # type: ignore[arg-type]
+        (lambda: graph().copy(range(10**12)), "only", "Set[Node]"),  # type: ignore[arg-type]
+        (lambda: graph().copy(set(), range(10**12)), "ends", "Set[Node]"),  # type: ignore[arg-type]
+        (lambda: graph().copy([graph()["x"]]), "only", "Set[Node]"),  # type: ignore[arg-type]
         (lambda: graph().functions.get([]), "name", "str"),  # type: ignore[arg-type]
         (lambda: ds.modules.Registry("x").origin({}), "name", "str"),  # type: ignore[arg-type]
         (lambda: ds.modules.Registry("x").register(3, 4, "o"), "name", "str"),  # type: ignore[arg-type]
@@ -106,6 +109,15 @@ def test_an_argument_of_another_type_is_named(
     assert name in caught.value.what
     assert needed in caught.value.needed
     assert "help(drystone." in caught.value.remedy
+
+
+@pytest.mark.parametrize("given", ["bad", "i4,", "(2,3", {"names": 3}, 7, Stubborn(), b"\xff"])
+def test_what_numpy_takes_for_no_dtype_is_refused(given: Any) -> None:
+    with pytest.raises(ds.GraphError) as caught:
+        ds.DType(1, "float32", given, "f")
+    assert caught.value.code == "bad-dtype"
+    assert "what numpy.dtype takes" in str(caught.value)
+
 
 
 def test_a_wrong_number_of_arguments_is_pythons_own() -> None:

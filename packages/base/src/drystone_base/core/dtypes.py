@@ -37,7 +37,7 @@ class DType:
         self.number = number
         self.label = label
         if np_type is not _LATE:
-            self.np: np.dtype[Any] = np.dtype(np_type)
+            self.np: np.dtype[Any] = _numpy_type(np_type)
         self.kind = kind
 
     def __getattr__(self, name: str) -> Any:
@@ -104,6 +104,22 @@ class DType:
     def size(self) -> int:
         """Bytes an element takes in a file; 0 where the size varies."""
         return 0 if self.is_object else self.np.itemsize
+
+
+def _numpy_type(given: Any) -> np.dtype[Any]:
+    """What NumPy takes something for; raises ``GraphError`` (``bad-dtype``)."""
+    try:
+        return np.dtype(given)
+    except Exception as error:  # NumPy raises what it likes, and so does what it asks
+        raise GraphError(
+            f"NumPy has no dtype {described(given, 100)}",
+            check="the arrays of a dtype must have one that NumPy has",
+            found=f"{type(given).__name__}: {described(given, 100)}",
+            needed="what numpy.dtype takes",
+            remedy='give a name such as "float32", or numpy.float32',
+            code="bad-dtype",
+            inner=error,
+        ) from error
 
 
 FLOAT32: Final = DType(1, "float32", np.float32, "f")

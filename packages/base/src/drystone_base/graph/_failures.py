@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 from typing import TYPE_CHECKING, NoReturn
 
 from drystone_base.core.errors import GraphError, near_matches
@@ -110,3 +110,13 @@ def a_node(value: Node) -> Node:
     if type(value).__name__ != "Node":
         raise TypeError(f"{type(value).__name__} is no node")
     return value
+
+
+def check_sets(*values: object) -> None:
+    """Raise ``TypeError`` unless all tell at once whether a node is in them.
+
+    A range compares each of its numbers with the node.
+    """
+    for value in values:
+        if not isinstance(value, Set):
+            raise TypeError(f"{type(value).__name__} is no set")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
@@ -15,6 +15,7 @@ from drystone_base.graph._failures import (
     a_node,
     bad_input,
     bad_name,
+    check_sets,
     duplicate,
     foreign,
     in_use,
@@ -469,12 +470,13 @@ class Graph:
         pieces.append(self._rest.SerializeToString(deterministic=True))
         return b"".join(pieces)
 
-    def copy(self, only: Container[Node] | None = None, ends: Container[Node] = ()) -> Graph:
+    def copy(self, only: Set[Node] | None = None, ends: Set[Node] = frozenset()) -> Graph:
         """An independent graph with the same nodes; large contents are shared, not copied.
 
         ``only`` leaves out all other nodes; it must hold the fan-in of each of its own but those
         in ``ends``, which come without theirs.
         """
+        check_sets(ends if only is None else only, ends)
         twin = Graph()
         twin._rest.CopyFrom(self._rest)
         twin.functions = self.functions.copy()
@@ -483,10 +485,8 @@ class Graph:
         with paused_gc():
             for node in kept:
                 other = Node(twin, node.name, node.op, node.device)
-                other.changed, other._proto, other._content = (
-                    node.changed, node._proto, node._content,
-                )  # fmt: skip
-                other._attrs = node.attrs_for_copy()
+                other.changed, other._proto = node.changed, node._proto
+                other._content, other._attrs = node._content, node.attrs_for_copy()
                 twins[node.name] = other
             for node in kept:
                 other = twins[node.name]

@@ -9,7 +9,7 @@ after the graph itself.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -384,11 +384,11 @@ class _Run:
     def _prunes(self) -> bool:
         return any(one.toggle == _PRUNING for one in self.chosen)
 
-    def _reached(self, item: _Item) -> Any:
+    def _reached(self, item: _Item) -> Set[Any] | None:
         """The nodes to work on: those that the roots reach, unless nothing may be pruned."""
         if not self._prunes():
             return None
-        return reachable([item.graph[name] for name in item.roots])
+        return reachable([item.graph[name] for name in item.roots]).keys()
 
     def _context(self, twin: Graph, item: _Item, stays: frozenset[str]) -> Context:
         made = Context(

@@ -136,4 +136,4 @@ def _config(config: Any) -> OptimizerConfig:
 def _reached(graph: Graph, tensors: Sequence[str]) -> Graph:
     """A copy with the nodes that a run of these tensors may need, and no others."""
     needed = reachable([graph.output(name)[0] for name in tensors])
-    return graph if len(needed) == len(graph) else graph.copy(only=needed)
+    return graph if len(needed) == len(graph) else graph.copy(only=needed.keys())

@@ -26,7 +26,7 @@ def needed_part(
     found = {node: output_dtypes(node) for node in idle if node.inputs or node.controls}
     ends = {node: dtypes[0] for node, dtypes in found.items() if dtypes and len(dtypes) == 1}
     kept = needed | needed_nodes(idle.difference(ends), fed)
-    twin = graph.copy(only=kept.keys() | ends.keys(), ends=ends)
+    twin = graph.copy(only=kept.keys() | ends.keys(), ends=ends.keys())
     for node, dtype in ends.items():
         _become_placeholder(twin[node.name], dtype)
     return twin, {twin[node.name] for node in kept.keys() - needed.keys()}
