@@ -26,7 +26,7 @@ from typing import IO, Any, Final
 from ci.scripts.fuzz_api_command import command_findings
 from ci.scripts.project import ROOT
 
-__all__ = ["Findings", "call", "main"]
+__all__ = ["Findings", "Lines", "call", "main"]
 
 _PATIENCE: Final = 20.0
 _START: Final = 120.0
@@ -59,6 +59,25 @@ class Findings:
             print(text, file=self.log, flush=True)
 
 
+class Lines:
+    """Lines of a child as they come: what was read ahead is looked at before waiting for more."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream, self._rest = stream, b""
+
+    def next(self, patience: float) -> str | None:
+        """The next line, "" at the end of all, or None when none came in that many seconds."""
+        while b"\n" not in self._rest:
+            if not select.select([self._stream], [], [], patience)[0]:
+                return None
+            piece = os.read(self._stream.fileno(), 1 << 16)
+            if not piece:
+                return ""
+            self._rest += piece
+        line, _, self._rest = self._rest.partition(b"\n")
+        return line.decode("utf-8", "replace") + "\n"
+
+
 def _environment(folder: Path) -> dict[str, str]:
     """The child's: nothing of it is outside the scratch folder."""
     mine = {n: str(folder) for n in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "TMPDIR")}
@@ -87,18 +106,18 @@ def _one_child(
     command = [sys.executable, "-m", "ci.scripts.fuzz_api_child", *words]
     last: dict[str, Any] = {"at": first, "name": "the start"}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env=_environment(folder), cwd=ROOT
+        command, stdout=subprocess.PIPE, bufsize=0, env=_environment(folder), cwd=ROOT
     ) as child:
         assert child.stdout is not None
-        patience = _START
+        lines, patience = Lines(child.stdout), _START
         try:
             while time.monotonic() < end:
-                if not select.select([child.stdout], [], [], patience)[0]:
+                line = lines.next(patience)
+                if line is None:
                     child.send_signal(signal.SIGABRT)  # faulthandler tells where it was
                     with contextlib.suppress(subprocess.TimeoutExpired):
                         child.wait(5)
                     return last, f"no answer in {patience:.0f} s"
-                line = child.stdout.readline()
                 if not line:
                     code = child.wait()
                     ends = {2: "usage", 3: ""}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
-from ci.scripts.fuzz_api import Findings
+from ci.scripts.fuzz_api import Findings, Lines
 from ci.scripts.fuzz_api_child import attempt
 from ci.scripts.fuzz_api_command import judge
 from ci.scripts.fuzz_api_targets import targets
@@ -43,6 +44,16 @@ def test_ends_of_commands_are_judged() -> None:
     assert "ValueError" in judge(1, b"", b"Traceback (most recent call last):\nValueError: x")
     assert "exit code -11" in judge(-11, b"", b"")
     assert "escape" in judge(2, b"\x1b[31m", b"")
+
+
+def test_a_line_that_came_with_another_is_told_before_the_silence() -> None:
+    ours, theirs = os.pipe()
+    os.write(theirs, b"one\ntwo\nth")
+    with open(ours, "rb", buffering=0) as stream:
+        lines = Lines(stream)
+        assert [lines.next(0.01) for _ in range(3)] == ["one\n", "two\n", None]
+        os.close(theirs)
+        assert lines.next(0.01) == ""
 
 
 def test_a_kind_is_told_once() -> None:

@@ -70,6 +70,11 @@ class Stubborn:
     __str__ = __repr__
 
 
+def waiting_for_a_range() -> None:
+    made = graph()
+    made.set_controls(made["y"], range(10**12))  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("call", "name", "needed"),
     [
@@ -93,6 +98,8 @@ class Stubborn:
         (lambda: graph().remove({"x": 1}.keys()), "nodes", "Node"),  # type: ignore[arg-type]
         (lambda: graph().copy(range(10**12)), "only", "Set[Node]"),  # type: ignore[arg-type]
         (lambda: graph().copy(set(), range(10**12)), "ends", "Set[Node]"),  # type: ignore[arg-type]
+        (lambda: graph().add("NoOp", "n", range(10**12)), "inputs", "Output"),  # type: ignore[arg-type]
+        (waiting_for_a_range, "controls", "Node"),
         (lambda: graph().copy([graph()["x"]]), "only", "Set[Node]"),  # type: ignore[arg-type]
         (lambda: graph().functions.get([]), "name", "str"),  # type: ignore[arg-type]
         (lambda: ds.modules.Registry("x").origin({}), "name", "str"),  # type: ignore[arg-type]
@@ -111,13 +118,12 @@ def test_an_argument_of_another_type_is_named(
     assert "help(drystone." in caught.value.remedy
 
 
-@pytest.mark.parametrize("given", ["bad", "i4,", "(2,3", {"names": 3}, 7, Stubborn(), b"\xff"])
+@pytest.mark.parametrize("given", ["bad", "(2,3", {"names": 3}, 7, Stubborn(), b"\xff"])
 def test_what_numpy_takes_for_no_dtype_is_refused(given: Any) -> None:
     with pytest.raises(ds.GraphError) as caught:
         ds.DType(1, "float32", given, "f")
     assert caught.value.code == "bad-dtype"
     assert "what numpy.dtype takes" in str(caught.value)
-
 
 
 def test_a_wrong_number_of_arguments_is_pythons_own() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Collection, Iterable
+from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NoReturn
 
 from drystone_base.core.errors import GraphError, near_matches
@@ -113,10 +114,10 @@ def a_node(value: Node) -> Node:
 
 
 def check_sets(*values: object) -> None:
-    """Raise ``TypeError`` unless all tell at once whether a node is in them.
+    """Raise ``TypeError`` unless all (but None) tell at once whether a node is in them.
 
     A range compares each of its numbers with the node.
     """
     for value in values:
-        if not isinstance(value, Set):
+        if value is not None and not isinstance(value, AbstractSet):
             raise TypeError(f"{type(value).__name__} is no set")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
@@ -235,9 +236,7 @@ class Graph:
     @staticmethod
     def _sources(node: Node) -> list[Node]:
         sources = [source for source, _ in node.inputs]
-        if node.controls:
-            sources += node.controls
-        return sources
+        return [*sources, *node.controls] if node.controls else sources
 
     # ---- editing -------------------------------------------------------------------------------
 
@@ -261,8 +260,9 @@ class Graph:
             bad_name(name)
         node = Node(self, name, sys.intern(op), device)
         node._attrs = dict(attrs or {})
+        outputs = [i if isinstance(i, tuple) else (a_node(i), 0) for i in inputs]
+        self._connect(node, outputs, controls)
         self._nodes[name] = node
-        self._connect(node, [i if isinstance(i, tuple) else (i, 0) for i in inputs], controls)
         return node
 
     def add_proto(self, proto: NodeDef) -> Node:
@@ -273,8 +273,7 @@ class Graph:
         node.changed, node._proto, node._attrs = False, proto, None
         self._resolve(node, list(proto.input))
         self._nodes[node.name] = node
-        inputs, controls = node.inputs, node.controls
-        node.inputs, node.controls = (), ()
+        inputs, controls, node.inputs, node.controls = node.inputs, node.controls, (), ()
         self._connect(node, inputs, controls)
         node.changed = False
         return node
@@ -332,7 +331,7 @@ class Graph:
 
     def set_controls(self, node: Node, controls: Sequence[Node]) -> None:
         """Replace the control fan-in of ``node``; repeated nodes count once."""
-        self._connect(node, node.inputs, list(dict.fromkeys(controls)))
+        self._connect(node, node.inputs, list(dict.fromkeys(map(a_node, controls))))
 
     def add_control(self, node: Node, before: Node) -> None:
         """Make ``node`` wait for ``before``."""
@@ -470,18 +469,19 @@ class Graph:
         pieces.append(self._rest.SerializeToString(deterministic=True))
         return b"".join(pieces)
 
-    def copy(self, only: Set[Node] | None = None, ends: Set[Node] = frozenset()) -> Graph:
+    def copy(
+        self, only: AbstractSet[Node] | None = None, ends: AbstractSet[Node] = frozenset()
+    ) -> Graph:
         """An independent graph with the same nodes; large contents are shared, not copied.
 
         ``only`` leaves out all other nodes; it must hold the fan-in of each of its own but those
         in ``ends``, which come without theirs.
         """
-        check_sets(ends if only is None else only, ends)
+        check_sets(only, ends)
         twin = Graph()
         twin._rest.CopyFrom(self._rest)
-        twin.functions = self.functions.copy()
+        twin.functions, twins = self.functions.copy(), twin._nodes
         kept = list(self) if only is None else [node for node in self if node in only]
-        twins = twin._nodes
         with paused_gc():
             for node in kept:
                 other = Node(twin, node.name, node.op, node.device)

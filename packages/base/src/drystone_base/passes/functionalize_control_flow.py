@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Set
+from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from drystone_base.graph import Graph, Node, body_to_function, reachable
@@ -37,7 +38,7 @@ def functionalize_control_flow(options: PassOptions) -> bool:
     return changed
 
 
-def _functionalize_needed(graph: Graph, needed: Set[Node], kept: Collection[Node]) -> bool:
+def _functionalize_needed(graph: Graph, needed: AbstractSet[Node], kept: Collection[Node]) -> bool:
     """The same for what is needed: one If for two Merges must not run what neither waits for."""
     if len(needed) == len(graph):
         return _functionalize(graph, kept)

@@ -9,7 +9,8 @@ after the graph itself.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -384,7 +385,7 @@ class _Run:
     def _prunes(self) -> bool:
         return any(one.toggle == _PRUNING for one in self.chosen)
 
-    def _reached(self, item: _Item) -> Set[Any] | None:
+    def _reached(self, item: _Item) -> AbstractSet[Any] | None:
         """The nodes to work on: those that the roots reach, unless nothing may be pruned."""
         if not self._prunes():
             return None
