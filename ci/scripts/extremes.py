@@ -112,7 +112,7 @@ class Run:
             for backend, verdict in process.verdicts():
                 if verdict.way == "hang" and isinstance(want, str) and "hang" in want:
                     verdict = type(verdict)("skipped", text=want)
-                if verdict.kind == "differs" and verdict.way == "we refuse":
+                if verdict.kind == "differs" and verdict.way in ("we refuse", "shapes"):
                     if refuses is None:
                         refuses = self.theirs.refuses_in_graph(item)
                     if refuses:

@@ -10,6 +10,7 @@ import numpy as np
 import oracle
 from one_op import OneOp
 from oracle import Case
+from parity.differences import known_difference
 from parity.judge import Verdict, judge
 
 from drystone_base.core.errors import DrystoneError
@@ -76,11 +77,19 @@ def _by_chance(item: Case, want: list[Any] | str) -> Verdict:
         if isinstance(got, str) and isinstance(want, str):
             return judge(item, want)
         way = "we refuse" if isinstance(got, str) else "TensorFlow refuses"
-        return Verdict("differs", text=f"got {_brief(got)}, want {_brief(want)}", way=way)
+        return _differing(item, got, want, way)
     pairs = list(zip(map(np.asarray, got), map(np.asarray, want), strict=True))
     if all(_alike(a, b) for a, b in pairs):
         return Verdict("equal")
-    return Verdict("differs", text=f"got {_brief(got)}, want {_brief(want)}", way="values")
+    return _differing(item, got, want, "values")
+
+
+def _differing(item: Case, got: list[Any] | str, want: list[Any] | str, way: str) -> Verdict:
+    text = f"got {_brief(got)}, want {_brief(want)}"
+    known = known_difference(item, want)
+    if known is None:
+        return Verdict("differs", text=text, way=way)
+    return Verdict("known", text=text, way=way, reason=known.reason)
 
 
 def _alike(a: Any, b: Any) -> bool:

@@ -122,25 +122,34 @@ def _memory_or_sense(item: Case, want: Any) -> bool:
     return statuses == {"RESOURCE_EXHAUSTED", "INVALID_ARGUMENT"}
 
 
-def _ends(item: Case) -> dict[str, Any]:
+def _ends(item: Case) -> dict[str, list[Any]]:
     """Where ranges begin and end, by the names of inputs."""
-    names = [arg.name for arg in op_def(item.op).inputs]
-    pairs = zip(names, map(np.asarray, item.inputs), strict=False)
-    return {name: v for name, v in pairs if "min" in name or "max" in name}
+    definition = op_def(item.op)
+    slices = definition.input_slices(oracle._counts(item))
+    return {
+        arg.name: [np.asarray(v) for v in item.inputs[slices[arg.name]]]
+        for arg in definition.inputs
+        if "min" in arg.name or "max" in arg.name
+    }
 
 
 def _no_scalar_range(item: Case, want: Any) -> bool:
-    return answers(item, want) and any(v.ndim for v in _ends(item).values())
+    return answers(item, want) and any(v.ndim for part in _ends(item).values() for v in part)
 
 
 def _odd_ranges(item: Case, want: Any) -> bool:
     """A range (or a bias) that is not finite, or a range that ends where it begins."""
     if isinstance(want, str):
         return False
-    ends = {name: v.astype(np.float64).reshape(-1) for name, v in _ends(item).items()}
-    widths = [ends[n.replace("min", "max")] - ends[n] for n in ends if "min" in n]
+    ends = {name: _flat(part) for name, part in _ends(item).items()}
+    low, high = ([v for name, v in ends.items() if end in name] for end in ("min", "max"))
+    widths = [b - a for a, b in zip(low, high, strict=True)]
     tiny = float(np.finfo(np.float32).tiny)
     return not_finite(item, want) or any(bool((w < tiny).any()) for w in widths)
+
+
+def _flat(arrays: list[Any]) -> Any:
+    return np.concatenate([v.astype(np.float64).reshape(-1) for v in arrays] or [np.zeros(0)])
 
 
 def _bytes(item: Case) -> bytes:

@@ -109,7 +109,7 @@ class DType:
 def _numpy_type(given: Any) -> np.dtype[Any]:
     """What NumPy takes something for; raises ``GraphError`` (``bad-dtype``)."""
     try:
-        return np.dtype(given)
+        found: np.dtype[Any] = np.dtype(given)
     except Exception as error:  # NumPy raises what it likes, and so does what it asks
         raise GraphError(
             f"NumPy has no dtype {described(given, 100)}",
@@ -120,6 +120,7 @@ def _numpy_type(given: Any) -> np.dtype[Any]:
             code="bad-dtype",
             inner=error,
         ) from error
+    return found
 
 
 FLOAT32: Final = DType(1, "float32", np.float32, "f")
