@@ -10,7 +10,7 @@ import numpy as np
 import oracle
 from oracle import Case
 
-__all__ = ["Difference", "answers", "has", "not_finite", "says"]
+__all__ = ["Difference", "answers", "both", "has", "not_finite", "says", "values"]
 
 
 @dataclass(frozen=True)
@@ -54,3 +54,16 @@ def not_finite(item: Case, _: Any) -> bool:
 def says(text: str) -> Callable[[Case, Any], bool]:
     """TensorFlow refuses, with this among what it says."""
     return lambda _, want: isinstance(want, str) and text in getattr(want, "message", "")
+
+
+def both(item: Case, want: Any) -> list[tuple[Any, Any]]:
+    """Our outputs beside TensorFlow's; none where one of us refuses."""
+    got = oracle.ours(item)
+    if isinstance(got, str) or isinstance(want, str):
+        return []
+    return list(zip(map(np.asarray, got), map(np.asarray, want), strict=False))
+
+
+def values(when: Callable[[Case, Any], bool]) -> Callable[[Case, Any], bool]:
+    """The same where TensorFlow does not refuse."""
+    return lambda item, want: not isinstance(want, str) and when(item, want)

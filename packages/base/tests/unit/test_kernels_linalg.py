@@ -91,6 +91,18 @@ def test_least_squares_without_ridge_is_the_pseudo_inverse() -> None:
     np.testing.assert_allclose(x, np.linalg.lstsq(a, b)[0], atol=1e-10)
 
 
+@pytest.mark.parametrize("place", [(0, 0), (3, 1), (4, 4)])
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_singular_values_of_what_is_not_finite_are_nan(value: float, place: Any) -> None:
+    # LAPACK never returns from some of these matrices.
+    a = np.random.default_rng(0).normal(size=(2, 5, 5))
+    a[(0, *place)] = value
+    solved = run_op("MatrixSolveLs", a, a, np.float64(0), fast=True)[0]
+    options = {"max_iter": 9, "epsilon": 1e-6, "precision_config": ""}
+    parts = [solved, *run_op("XlaSvd", a, **options), *run_op("Svd", a)]
+    assert all(np.isnan(part[0]).all() and np.isfinite(part[1]).all() for part in parts)
+
+
 def test_singular_systems_are_refused() -> None:
     with pytest.raises(KernelError, match="Singular matrix") as caught:
         run_op("MatrixInverse", np.ones((2, 2)))

@@ -68,7 +68,7 @@ constexpr std::size_t kBetweenLooks = 256;  // boxes, each of which is held agai
 
 // Scores are `step` floats apart. A box is compared only with those chosen since it was last looked
 // at; with a sigma its score is lowered by overlaps (Soft-NMS: Bodla and others, 2017). An overlap that
-// is NaN makes the score 0, or with a sigma NaN, which drops the box.
+// is NaN makes the score 0, or with a sigma NaN, which drops the box, as minus infinity does without one.
 template <class Overlap>
 Chosen suppress(const float* scores, std::int64_t count, std::int64_t step, const Overlap& overlap,
                 const Limits& limits) {
@@ -93,6 +93,8 @@ Chosen suppress(const float* scores, std::int64_t count, std::int64_t step, cons
       } else if (!(shared <= limits.overlap)) {
         score *= 0;
         dropped = shared > limits.overlap;
+      } else if (shared == -std::numeric_limits<double>::infinity()) {
+        score = std::numeric_limits<double>::quiet_NaN();
       }
       if (score <= limits.score) break;
     }

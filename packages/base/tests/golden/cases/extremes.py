@@ -38,6 +38,9 @@ def _boxes() -> Iterator[Case]:
     for most in (3, 9, -1):
         limits = [np.int32(most), np.float32(0.6), np.float32(-INF)]
         yield case("NonMaxSuppressionWithOverlaps", overlaps, scores, *limits)
+    for value in (INF, -INF):
+        overlaps[0, 1] = overlaps[1, 0] = overlaps[3, 2] = value
+        yield case("NonMaxSuppressionWithOverlaps", overlaps, scores, np.int32(9), *limits[1:])
 
 
 def _ranges() -> Iterator[Case]:
@@ -142,6 +145,8 @@ def _indices() -> Iterator[Case]:
         yield case("RandomIndexShuffle", np.int64(index), key, np.int64(most))
     for matrix in ([[1, 2], [2, 1]], [[0, 0], [0, 0]], [[4, 9], [2, 3]]):
         yield case("Cholesky", floats(matrix))
+    for dtype in ("f4", "f8", "c8"):
+        yield case("Qr", np.array([[-0.0, 1], [2, 3], [5, -0.0]], dtype))
 
 
 CASES: list[Case] = [

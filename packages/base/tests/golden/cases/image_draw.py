@@ -51,6 +51,8 @@ def _glimpses() -> Iterator[Case]:
             )  # fmt: skip
     zero: dict[str, Any] = {"uniform_noise": False, "noise": "zero"}
     yield case("ExtractGlimpse", x, ints(0, 3), spots[0], **zero)
+    for empty in (x[:, :0], x[:, :, :0], x[..., :0]):
+        yield case("ExtractGlimpse", empty, ints(4, 3), spots[0], **zero)
     yield case("ExtractGlimpse", x, ints(3, -1), spots[0], **zero)
     yield case("ExtractGlimpse", x, ints(3), spots[0], **zero)
     yield case("ExtractGlimpse", x, ints(3, 3), spots[0][:2], **zero)

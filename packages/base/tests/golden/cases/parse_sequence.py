@@ -1,6 +1,7 @@
 """Golden cases of sequence examples."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -144,4 +145,15 @@ def _refused() -> Iterator[Case]:
     yield _v2(BATCH, [False])
 
 
-CASES = [*_cases(), *_refused()]
+def _odd_keys() -> Iterator[Case]:
+    """Keys that are no UTF-8 are nowhere; those that must be there break TensorFlow's Python."""
+    whole = _v2(BATCH[:1], [True, True], False)
+    single = _single(np.array(ONE, object), texts("ld", "li"))
+    for item, places in ((whole, (2, 5, 6)), (single, (2, 4, 5))):
+        for k in places:
+            odd = item.inputs[k].copy()
+            odd.reshape(-1)[:1] = b"\xff"
+            yield replace(item, inputs=(*item.inputs[:k], odd, *item.inputs[k + 1 :]))
+
+
+CASES = [*_cases(), *_refused(), *_odd_keys()]

@@ -68,6 +68,9 @@ def _examples() -> Iterator[Case]:
     ):  # fmt: skip
         yield _v2(BATCH, [], [bad], [])
     yield _v2(BATCH, [("a", INT64)], [], [])
+    none: Any = b"\xff"  # a key that no field of text can hold
+    yield _v2(BATCH, [(none, INT64)], [(none, INT64, (), i64(-5))], [])
+    yield _v2(BATCH, [], [], [(none, INT64, INT64)])
     yield _v2(BATCH, [], [], [("a", INT64, INT64)])
     for serialized in (BATCH, BATCH[:1], BATCH[:0]):
         yield case(

@@ -40,6 +40,8 @@ def _several() -> list[Case]:
     out += [case("Polygamma", n, x, tol=1e-7), case("Polygamma", n[:10], q, tol=1e-7)]
     out += [case("Polygamma", np.array([-1, 1.5, 2]), np.array([1.0, 1, -0.5]), tol=1e-7)]
     out += [case("Zeta", np.float32(2), x.astype(np.float32))]
+    ends = np.array([0.67, 1, 2, 0, -1.5, -2, np.inf, -np.inf, np.nan])
+    out += [case(op, np.array(np.inf), ends) for op in ("Zeta", "Polygamma")]
     u = RNG.uniform(0, 1, 40)
     out += [case("Betainc", a, x, u, tol=1e-7), case("Betainc", np.float64(2), np.float64(3), u)]
     out += [case("Betainc", a.astype(np.float32), x.astype(np.float32), u.astype(np.float32))]

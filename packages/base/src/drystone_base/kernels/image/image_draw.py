@@ -145,7 +145,10 @@ def extract_glimpse(call: Call, images: Array, size: Array, offsets: Array) -> A
     if not out.size:
         return out
     extent = images.shape[1], images.shape[2]
-    call.require(min(extent) > 0, "images must have pixels", found=list(images.shape))
+    call.require(
+        noise == "zero" or min(extent) > 0, "images must have pixels, for noise to be like them",
+        found=list(images.shape),
+    )  # fmt: skip
     corners = _corners(call, offsets, extent, window).tolist()
     for n, (image, corner) in enumerate(zip(images, corners, strict=True)):
         spans = [_span(*row) for row in zip(corner, window, extent, strict=True)]

@@ -65,7 +65,8 @@ def suppress(
     """Chosen boxes, best first, and their scores (lowered by Soft-NMS where ``sigma`` > 0).
 
     A box is compared only with those chosen since it was last looked at. An overlap that is NaN
-    makes the score 0, or with ``sigma`` NaN, which drops the box. Soft-NMS: Bodla and others, 2017.
+    makes the score 0, or with ``sigma`` NaN, which drops the box, as minus infinity does without
+    ``sigma``. Soft-NMS: Bodla and others, 2017.
     """
     heap = [(-s, k, 0) for k, s in enumerate(scores) if s > limits.score]
     heapq.heapify(heap)
@@ -80,6 +81,8 @@ def suppress(
                 score *= math.exp(-0.5 / limits.sigma * shared * shared)
             elif not shared <= limits.overlap:
                 dropped, score = shared > limits.overlap, score * 0
+            elif shared == -math.inf:
+                score = math.nan
             if dropped or score <= limits.score:
                 break
         if dropped:

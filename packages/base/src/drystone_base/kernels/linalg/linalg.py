@@ -10,6 +10,7 @@ import numpy as np
 
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
+from drystone_base.kernels.linalg._finite import finite_matrices
 
 __all__: list[str] = []
 
@@ -183,7 +184,9 @@ def matrix_solve_ls(call: Call, matrix: Array, rhs: Array, l2: Array) -> Array:
     )  # fmt: skip
     a, b = widen(matrix), widen(rhs)
     if not l2:
-        return np.asarray(np.matmul(np.linalg.pinv(a), b)).astype(rhs.dtype, copy=False)
+        lost, whole = finite_matrices(a)
+        out = np.matmul(np.linalg.pinv(whole), b)
+        return np.where(lost[..., None, None], np.nan, out).astype(rhs.dtype, copy=False)
     gram = np.matmul(_adjoint(a), a) + l2.astype(a.real.dtype) * np.eye(a.shape[-1], dtype=a.dtype)
     out = _attempt(call, np.linalg.solve, gram, np.matmul(_adjoint(a), b))
     return np.asarray(out).astype(rhs.dtype, copy=False)
@@ -195,7 +198,7 @@ def qr(call: Call, x: Array) -> tuple[Array, Array]:
     """Q with orthonormal columns and upper triangular R, ``Q R = x``; TF ``Qr``."""
     _check(call, x, square=False)
     mode: Any = "complete" if call.attrs["full_matrices"] else "reduced"
-    q, r = np.linalg.qr(widen(x), mode)
+    q, r = np.linalg.qr(widen(x) + 0, mode)  # of -0 the library would take the sign
     return q.astype(x.dtype, copy=False), r.astype(x.dtype, copy=False)
 
 
@@ -204,9 +207,7 @@ def qr(call: Call, x: Array) -> tuple[Array, Array]:
 def svd(call: Call, x: Array) -> tuple[Array, ...]:
     """Singular values, and U and V with ``x = U diag(s) V^H`` (or scalar zeros); TF ``Svd``."""
     _check(call, x, square=False)
-    # The library may never return from a matrix that is not finite; its answer is NaN.
-    lost: Array = np.asarray(~np.isfinite(widen(x)).all((-2, -1)))
-    whole = np.where(lost[..., None, None], 0, widen(x)).astype(widen(x).dtype, copy=False)
+    lost, whole = finite_matrices(x)
     if not call.attrs["compute_uv"]:
         values = _attempt(call, lambda m: np.linalg.svd(m, compute_uv=False), whole)
         values[lost] = np.nan

@@ -91,7 +91,7 @@ def _zeta_positive(x: Array, q: Array) -> Array:
 
 def _zeta(x: Array, q: Array) -> Array:
     """Sum of (q + k)^-x over k >= 0; negative q only for whole x; infinite at poles."""
-    safe_x = np.where(x > 1, x, 2.0)
+    safe_x = np.where((x > 1) & np.isfinite(x), x, 2.0)
     whole = safe_x == np.floor(safe_x)
     below = np.where((q < 0) & np.isfinite(q), np.ceil(-q), 0.0)
     inside = np.where(q == np.floor(q), np.maximum(q, 1.0), q)
@@ -104,12 +104,14 @@ def _zeta(x: Array, q: Array) -> Array:
     pole = (q <= 0) & (q == np.floor(q))
     out = np.where(pole & (safe_x % 2 == 0), np.inf, out)
     bad = (pole & (safe_x % 2 != 0)) | ((q <= 0) & ~whole) | (x < 1) | np.isnan(x + q)
-    return np.where(x == 1, np.inf, np.where(bad, np.nan, out))
+    out = np.where(x == 1, np.inf, np.where(bad, np.nan, out))
+    limit = np.where(q == 1, 1.0, np.where(q < 1, np.inf, 0.0))
+    return np.where(np.isposinf(x) & ~np.isnan(q), limit, out)
 
 
 def _polygamma(n: Array, x: Array) -> Array:
     """The n-th derivative of digamma; NaN unless n is whole and not negative."""
-    order = np.where((n >= 1) & np.isfinite(n), n, 1.0)
+    order = np.where(n >= 1, n, 1.0)
     sign = np.where(order % 2 == 0, -1.0, 1.0)
     out = sign * np.exp(lgamma(order + 1)) * _zeta(order + 1, x)
     return np.where(n == 0, digamma(x), np.where((n >= 1) & (n == np.floor(n)), out, np.nan))

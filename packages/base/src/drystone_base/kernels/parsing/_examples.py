@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -14,19 +14,30 @@ from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call
 from drystone_base.kernels._variants import blank
 
-__all__ = ["dense_of", "feature_rows", "feature_values", "flat_of", "ragged_of", "sparse_of"]
+__all__ = [
+    "dense_of", "entry", "feature_rows", "feature_values", "flat_of", "ragged_of", "sparse_of",
+]  # fmt: skip
 
 _KINDS: Final = {"bytes_list": STRING, "float_list": FLOAT32, "int64_list": INT64}
+
+
+_Entry = TypeVar("_Entry")
+
+
+def entry(found: Mapping[str, _Entry], key: str) -> _Entry | None:
+    """What a message has under a key; None where it is missing, as all that is no UTF-8 is."""
+    try:
+        return found.get(key)
+    except UnicodeEncodeError:
+        return None
 
 
 def feature_rows(
     call: Call, batch: Sequence[Mapping[str, Feature]], key: str, dtype: DType
 ) -> list[Sequence[Any] | None]:
     """The values of a feature in each example; None where it is missing."""
-    return [
-        feature_values(call, features[key], key, dtype) if key in features else None
-        for features in batch
-    ]
+    found = [entry(features, key) for features in batch]
+    return [None if one is None else feature_values(call, one, key, dtype) for one in found]
 
 
 def feature_values(call: Call, feature: Feature, key: str, dtype: DType) -> Sequence[Any] | None:

@@ -17,7 +17,7 @@ from drystone_base.core.dtypes import DType
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._variants import blank
-from drystone_base.kernels.parsing._examples import feature_values, flat_of
+from drystone_base.kernels.parsing._examples import entry, feature_values, flat_of
 from drystone_base.kernels.parsing.parse_example import Spec, key_texts, parse_features
 
 
@@ -61,11 +61,11 @@ def _steps(
     """For each example the values of each step of a list; None where it has no such list."""
     out: list[list[Sequence[Any]] | None] = []
     for example in examples:
-        lists = example.feature_lists.feature_list
-        if key not in lists:
+        found = entry(example.feature_lists.feature_list, key)
+        if found is None:
             out.append(None)
             continue
-        out.append([feature_values(call, f, key, dtype) or () for f in lists[key].feature])
+        out.append([feature_values(call, f, key, dtype) or () for f in found.feature])
     return out
 
 

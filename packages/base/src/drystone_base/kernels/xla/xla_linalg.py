@@ -6,6 +6,7 @@ import numpy as np
 
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
+from drystone_base.kernels.linalg._finite import finite_matrices
 
 __all__: list[str] = []
 
@@ -40,6 +41,9 @@ def xla_svd(call: Call, x: Array) -> tuple[Array, Array, Array]:
     """
     _check(call, x, False)
     call.require(min(x.shape[-2:]) > 0, "matrices must have rows and columns", found=list(x.shape))
-    u, s, v = np.linalg.svd(widen(x), full_matrices=True)
+    lost, whole = finite_matrices(x)
+    u, s, v = np.linalg.svd(whole, full_matrices=True)
+    for part in (u, s, v):
+        part[lost] = np.nan
     wide = (s, u, np.conj(np.swapaxes(v, -1, -2)))
     return tuple(part.astype(x.dtype) for part in wide)  # type: ignore[return-value]
