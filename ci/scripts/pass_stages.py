@@ -29,7 +29,7 @@ TESTS = ROOT / "packages" / "optimizer" / "tests"
 TABLE = TESTS / "stages.json"
 PASSES = ROOT / "packages" / "optimizer" / "src" / "drystone_optimizer" / "passes"
 
-PART_OF = dict.fromkeys(("joined_operands", "sliced_operands"), "elementwise_fusion")
+PART_OF = dict.fromkeys(("concat_operands", "split_operands"), "elementwise_fusion")
 """Files beside passes, with the pass that they are a part of."""
 ELSEWHERE = {
     "auto_parallel: replicas equal": "test_random_training_agrees trains with them",
@@ -84,7 +84,7 @@ def lacking(found: dict[str, dict[str, int]]) -> list[str]:
 def record() -> None:
     """Run the tests of passes, and write the table."""
     files = sorted((TESTS / "unit").glob("test_*.py"))
-    begins = ("test_pass", "test_joined", "test_sliced")
+    begins = ("test_pass", "test_concat_operands", "test_split_operands")
     chosen = [one for one in files if one.name.startswith(begins)]
     tests = [str(path) for path in chosen]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:randomly", "-p",

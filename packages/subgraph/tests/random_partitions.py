@@ -23,10 +23,10 @@ from drystone_subgraph import (
     SubgraphSelector,
 )
 from drystone_subgraph.regions.context import wiring
-from drystone_subgraph.regions.fixed import fixed_reasons
 from drystone_subgraph.regions.grow import Field
-from drystone_subgraph.regions.needed import needed_part
+from drystone_subgraph.regions.ineligible import fixed_reasons
 from drystone_subgraph.regions.partitioner import Partitioning
+from drystone_subgraph.regions.prune import needed_part
 from drystone_subgraph.regions.report import PartitionReport
 
 __all__ = ["cyclic", "grown", "parts_differ", "random_graph", "values_differ"]

@@ -18,7 +18,7 @@ from oracle import case
 
 from drystone_base.core.dtypes import FLOAT32, INT8, as_dtype, from_numpy
 from drystone_base.core.errors import DrystoneError
-from drystone_base.executor.examples import Examples, examples_of
+from drystone_base.executor.micro_batches import BatchLayout, batch_layout_of
 from drystone_base.executor.testing import _infer_attrs, as_array, run_op
 from drystone_base.graph import Graph
 from drystone_base.inference.batch_rules._registry import RULES
@@ -144,7 +144,7 @@ def _inputs(item: oracle.Case, fed: tuple[int, ...]) -> list[Any]:
     return inputs
 
 
-def _claim(item: oracle.Case, fed: tuple[int, ...]) -> Examples | None:
+def _claim(item: oracle.Case, fed: tuple[int, ...]) -> BatchLayout | None:
     graph, sources, feeds = Graph(), [], {}
     inputs = _inputs(item, fed)
     for k, value in enumerate(inputs):
@@ -161,10 +161,10 @@ def _claim(item: oracle.Case, fed: tuple[int, ...]) -> Examples | None:
         attrs = _infer_attrs(definition, inputs, _decoded(item))
         node = graph.add(item.op, "op", sources, attrs=attrs)
         fetches = [(node, k) for k in range(len(definition.output_types(attrs)))]
-        found = examples_of(graph, fetches, [], feeds)
+        found = batch_layout_of(graph, fetches, [], feeds)
     except (DrystoneError, KeyError, AttributeError):  # cases that must be refused
         return None
-    return found if isinstance(found, Examples) else None
+    return found if isinstance(found, BatchLayout) else None
 
 
 def _decoded(item: oracle.Case) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def _decoded(item: oracle.Case) -> dict[str, Any]:
     return {k: as_dtype(v) if k in types else v for k, v in item.attrs.items()}
 
 
-def _problem(item: oracle.Case, fed: tuple[int, ...], claim: Examples) -> str | None:
+def _problem(item: oracle.Case, fed: tuple[int, ...], claim: BatchLayout) -> str | None:
     inputs = _inputs(item, fed)
     try:
         whole = run_op(item.op, *inputs, **item.attrs)

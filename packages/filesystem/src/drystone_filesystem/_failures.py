@@ -9,7 +9,7 @@ import re
 from typing import Final
 
 from drystone_base.core.errors import HostError
-from drystone_base.core.masking import masked
+from drystone_base.core.redact import redacted
 
 __all__ = ["StoreFailure", "explained", "status_of", "text_of"]
 
@@ -124,7 +124,7 @@ def _secrets(name: str, value: str) -> list[str]:
 
 
 def text_of(error: BaseException) -> str:
-    """The exception in words; values of variables that are secrets, and signatures, are masked."""
+    """The exception in words; values of secret variables, and signatures, are redacted."""
     text = f"{type(error).__name__}: {error}"
     for name, value in os.environ.items():
         for secret in _secrets(name.upper(), value):
@@ -132,4 +132,4 @@ def text_of(error: BaseException) -> str:
     text = _SECRET_TEXT.sub(
         lambda m: f"{m[1] or m[2] or m[4] or ''}***{'' if m[1] or m[4] else '@'}", text
     )
-    return masked(text)
+    return redacted(text)

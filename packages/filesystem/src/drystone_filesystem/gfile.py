@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 from drystone_base.core.arguments import checked, explaining
 from drystone_base.core.errors import BadRequest, HostError
-from drystone_base.core.masking import masked
+from drystone_base.core.redact import redacted
 from drystone_base.host import filesystem as host
 from drystone_base.host.filesystem import FileStatistics
 from drystone_base.host.streams import BUFFER, RawReader, RawWriter
@@ -75,7 +75,7 @@ class GFile:
             self._file = io.TextIOWrapper(self._file, "utf-8", newline="\n")
 
     def __repr__(self) -> str:
-        return f"<GFile {masked(self.name)!r} mode {self.mode!r}>"
+        return f"<GFile {redacted(self.name)!r} mode {self.mode!r}>"
 
     def __enter__(self) -> Self:
         return self

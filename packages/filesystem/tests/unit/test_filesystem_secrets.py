@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from drystone_base.core.errors import BadRequest, HostError
-from drystone_base.core.masking import masked
+from drystone_base.core.redact import redacted
 from drystone_base.files.uris import as_path
 from drystone_base.host import filesystem as host
 from drystone_filesystem import Stat, Store, StoreFailure
@@ -98,10 +98,10 @@ def test_paths_are_named_without_what_lets_in(place: str, serve: Callable[[Store
     for text in shown:
         assert secret not in text
         assert "***" in text
-    assert masked("abfs://box@account.dfs.core.windows.net/a") == (
+    assert redacted("abfs://box@account.dfs.core.windows.net/a") == (
         "abfs://box@account.dfs.core.windows.net/a"
     )
-    assert masked("hdfs://node:9870/me@home?monkey=1") == "hdfs://node:9870/me@home?monkey=1"
+    assert redacted("hdfs://node:9870/me@home?monkey=1") == "hdfs://node:9870/me@home?monkey=1"
 
 
 @pytest.mark.parametrize("variable", VARIABLES)

@@ -1,4 +1,4 @@
-"""Passes go by the devices that are there; what nodes ask for is a wish."""
+"""Passes go by the devices that are there; what nodes ask for is a preference."""
 
 from __future__ import annotations
 

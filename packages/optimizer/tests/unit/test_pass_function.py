@@ -22,7 +22,7 @@ from drystone_abi.protos import NodeDef
 from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, RESOURCE
 from drystone_base.graph import Node
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
-from drystone_optimizer.core import room
+from drystone_optimizer.core import node_budget
 from drystone_optimizer.passes import function_optimization
 
 F = {"T": FLOAT32}
@@ -196,8 +196,8 @@ def test_an_argument_out_of_a_branch_is_waited_for_without_a_circle() -> None:
 
 
 def test_nested_calls_are_inlined_as_long_as_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "_NODES", 100)
-    monkeypatch.setattr(room, "_BY_NODE", 0)
+    monkeypatch.setattr(node_budget, "_NODES", 100)
+    monkeypatch.setattr(node_budget, "_BY_NODE", 0)
     m = Maker()
     define(m, "F0", [("a", FLOAT32)], [("r", FLOAT32, "n:y:0")], NEG)
     for k in range(1, 6):

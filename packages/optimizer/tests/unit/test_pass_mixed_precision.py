@@ -358,7 +358,7 @@ def test_c9_ops_whose_kernels_have_32_bits_only_stay(monkeypatch: pytest.MonkeyP
         constraints = (("T", (FLOAT32,)),)
 
     brought = {"Relu": (Kernel(),)}
-    monkeypatch.setattr("drystone_optimizer.core.kernels_there.of_plugins", lambda: brought)
+    monkeypatch.setattr("drystone_optimizer.core.native_kernels.of_plugins", lambda: brought)
     after, _ = run_pass(layers("Relu").graph, CPU16, ["y:0"], ["x:0"])
     assert short(after) == {"a", "b"}
     monkeypatch.setenv(f"{PREFIX}IGNORE_PERFORMANCE", "1")

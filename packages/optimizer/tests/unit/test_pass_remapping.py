@@ -162,10 +162,10 @@ def test_doubles_are_fused() -> None:
 
 def test_only_where_plugins_bring_kernels_for_the_fused_op(monkeypatch: pytest.MonkeyPatch) -> None:
     m, _ = layer("Conv2D", with_bias())
-    monkeypatch.setattr("drystone_optimizer.core.kernels_there.of_plugins", lambda: {"Conv2D": ()})
+    monkeypatch.setattr("drystone_optimizer.core.native_kernels.of_plugins", lambda: {"Conv2D": ()})
     assert_unchanged(m, MAP, ["y:0"], ["x:0"])
     monkeypatch.setattr(
-        "drystone_optimizer.core.kernels_there.of_plugins",
+        "drystone_optimizer.core.native_kernels.of_plugins",
         lambda: {"Conv2D": (), "_FusedConv2D": ()},
     )
     assert run_pass(m.graph, MAP, ["y:0"], ["x:0"])[0]["y"].op == "_FusedConv2D"

@@ -88,7 +88,7 @@ def test_a_normalization_that_others_read_stays() -> None:
 
 def test_only_where_plugins_bring_a_kernel_for_both(monkeypatch: pytest.MonkeyPatch) -> None:
     brought: dict[str, Any] = {"FusedBatchNormV3": ()}
-    monkeypatch.setattr("drystone_optimizer.core.kernels_there.of_plugins", lambda: brought)
+    monkeypatch.setattr("drystone_optimizer.core.native_kernels.of_plugins", lambda: brought)
     assert_unchanged(norm(), MAP, ["y:0"], ["x:0"])
 
 

@@ -19,7 +19,7 @@ from drystone_base.ops.attrs import FunctionRef
 from drystone_subgraph import SubgraphWarning, partition_with_report
 from drystone_subgraph.compiled.artefacts import region_key
 from drystone_subgraph.contract.executable import CompileInput, CompileRequest
-from drystone_subgraph.regions.called import called_functions
+from drystone_subgraph.regions.callees import called_functions
 
 X = np.array([0.5, 2], np.float32)
 

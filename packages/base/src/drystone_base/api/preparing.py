@@ -139,10 +139,10 @@ class Preparing:
         plan = lower(graph, outputs, wanted, fed, call_function=call_function, native=native)
         plan.made_by = self.makers.nodes
         if native and any(feed.shape and feed.shape[0] < 0 for feed in feeds):
-            from drystone_base.executor.examples import examples_of
+            from drystone_base.executor.micro_batches import batch_layout_of
 
             described = {output: (f.dtype, f.shape) for output, f in zip(fed, feeds, strict=True)}
-            plan.examples = examples_of(graph, outputs, wanted, described)
+            plan.examples = batch_layout_of(graph, outputs, wanted, described)
         return plan
 
     def _lower_graph(
@@ -185,8 +185,8 @@ class Preparing:
 
     def _asks_nobody(self) -> bool:
         """Whether no region of the graph is offered to a backend."""
-        wish = self.config.subgraphs
-        return wish == "off" or (wish is None and not SUBGRAPH_BACKEND.value())
+        asked = self.config.subgraphs
+        return asked == "off" or (asked is None and not SUBGRAPH_BACKEND.value())
 
     def _graphs(self, fetches: list[str], feeds: list[str], config: SessionConfig) -> Partitions:
         """The graph of every device: optimized, passed, placed and split."""

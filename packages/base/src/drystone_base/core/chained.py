@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from drystone_base.core.errors import HostError
-from drystone_base.core.masking import masked
+from drystone_base.core.redact import redacted
 
 __all__ = ["refuse_chained"]
 
@@ -21,9 +21,9 @@ def refuse_chained(text: str) -> None:
     chained = re.match(_CHAINED, text) if "::" in text else None
     if chained is None:
         return
-    first, _, rest = masked(text).partition("::")
+    first, _, rest = redacted(text).partition("::")
     raise HostError(
-        f"{masked(text)} cannot be opened",
+        f"{redacted(text)} cannot be opened",
         check="a path has one scheme, whose filesystem is known",
         found=f"a chained URL, as fsspec has them: {chained[0]}",
         needed=f"{rest}, or a scheme that stands for the chain",

@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, ClassVar, Final
 
-from drystone_base.core.masking import masked
 from drystone_base.core.printable import bounded, described, plain_lines
+from drystone_base.core.redact import redacted
 
 __all__ = [
     "BadModelFile",
@@ -61,9 +61,9 @@ def remedy_for(status: str, otherwise: str = _FEEDS) -> str:
 def _text(part: object) -> str:
     """A part of an error as text, without secrets; of what cannot be told, its type."""
     if isinstance(part, str):
-        return masked(part)
+        return redacted(part)
     try:
-        return masked(str(part))
+        return redacted(str(part))
     except Exception:
         return described(part)
 

@@ -26,7 +26,7 @@ from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
 
 if TYPE_CHECKING:
-    from drystone_base.executor.examples import Examples, Mixed
+    from drystone_base.executor.micro_batches import BatchLayout, NotBatchwise
 
 __all__ = ["CALLS", "FORWARDS", "READS_VERSION", "Encoded", "encode"]
 
@@ -344,11 +344,11 @@ class _Encoder:
         return self.op_numbers[id(definition)]
 
 
-def _hold_examples(block: BlockDef, examples: Examples | Mixed) -> None:
+def _hold_examples(block: BlockDef, examples: BatchLayout | NotBatchwise) -> None:
     """Say how feeds and fetches hold examples, or what mixes them."""
-    from drystone_base.executor.examples import Mixed
+    from drystone_base.executor.micro_batches import NotBatchwise
 
-    if isinstance(examples, Mixed):
+    if isinstance(examples, NotBatchwise):
         named = f"{examples.node} ({examples.op})"
         block.whole_because = f"{named} is not known to compute each example by itself"
         return

@@ -19,7 +19,7 @@ from drystone_base.modules.wanted import refused_offer
 from drystone_base.ops.defs import OpDef, find, names
 
 if TYPE_CHECKING:
-    from drystone_base.executor.examples import Examples, Mixed
+    from drystone_base.executor.micro_batches import BatchLayout, NotBatchwise
 
 __all__ = ["Instruction", "Kind", "Loop", "Plan", "can_run", "lower", "runs_itself"]
 
@@ -159,7 +159,7 @@ class Plan:
     fetch_names: list[str]
     has_plugins: bool = False
     producer: int = 0
-    examples: Examples | Mixed | None = None
+    examples: BatchLayout | NotBatchwise | None = None
     made_by: Mapping[str, str] = field(default_factory=dict)
 
 

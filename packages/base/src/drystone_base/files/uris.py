@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple, NoReturn, cast
 
 from drystone_base.core.chained import refuse_chained
-from drystone_base.core.masking import masked
+from drystone_base.core.redact import redacted
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -109,7 +109,7 @@ class UriPath(os.PathLike[str]):
     __str__ = __fspath__
 
     def __repr__(self) -> str:
-        return f"UriPath({masked(self.__fspath__())!r})"
+        return f"UriPath({redacted(self.__fspath__())!r})"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, UriPath) and self.__fspath__() == other.__fspath__()
@@ -362,9 +362,9 @@ _BY_STATUS: Final[dict[str, type[OSError]]] = {
 def os_error(error: HostError, path: str) -> OSError:
     """The exception that Python's own files would raise; the host's error is its cause."""
     if error.status in _BY_STATUS:
-        made = _BY_STATUS[error.status](f"{masked(path)}: {error.found}")
+        made = _BY_STATUS[error.status](f"{redacted(path)}: {error.found}")
     else:
-        made = OSError(f"{masked(path)}: {error.found} [{error.status}]")
+        made = OSError(f"{redacted(path)}: {error.found} [{error.status}]")
     made.__cause__ = error
     return made
 

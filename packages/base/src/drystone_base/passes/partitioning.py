@@ -39,16 +39,16 @@ def has_operators(parts: Partitions) -> bool:
 
 
 def partition_parts(
-    parts: Partitions, fetches: Sequence[str], feeds: Sequence[str], wish: Any
+    parts: Partitions, fetches: Sequence[str], feeds: Sequence[str], asked: Any
 ) -> None:
-    """Make regions of the graphs operators of the backends that ``wish`` names.
+    """Make regions of the graphs operators of the backends that ``asked`` names.
 
     Raises ``BadRequest`` (``no-subgraph-module``) where no installed module partitions graphs.
     """
     found = stage("partition")
     if not found:
-        raise _not_installed(wish)
-    _each(parts, found, fetches, feeds, wish)
+        raise _not_installed(asked)
+    _each(parts, found, fetches, feeds, asked)
 
 
 def fuse_parts(
@@ -73,11 +73,11 @@ def _each(
             parts.graphs[device] = graph = change(graph, kept, fed, how)
 
 
-def _not_installed(wish: Any) -> BadRequest:
+def _not_installed(asked: Any) -> BadRequest:
     return BadRequest(
         "the graph cannot be partitioned for backends",
         check="regions of a graph are cut out by drystone-subgraph",
-        found=f"backends are asked for ({wish!r}), and drystone-subgraph is not installed",
+        found=f"backends are asked for ({asked!r}), and drystone-subgraph is not installed",
         needed="drystone-subgraph",
         remedy="pip install drystone-subgraph, or unset DRYSTONE_SUBGRAPH_BACKEND",
         code="no-subgraph-module",

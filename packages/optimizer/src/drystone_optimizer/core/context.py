@@ -19,8 +19,8 @@ from drystone_base.ops.attrs import TensorAttr
 from drystone_optimizer.core.config import OptimizerConfig
 from drystone_optimizer.core.devices import DEFAULT_TYPE, device_type, types_there
 from drystone_optimizer.core.fuel import Fuel
+from drystone_optimizer.core.node_budget import Room
 from drystone_optimizer.core.purity import SWITCHES, Effects, gives_reference, may_be_dead
-from drystone_optimizer.core.room import Room
 from drystone_optimizer.core.rules import Numeric
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from drystone_optimizer.core.config import OWN, PASSES, OptimizerConfig, Toggle
 
-__all__ = ["Change", "Merged", "Wishes", "logger", "merge", "warn_of_changes"]
+__all__ = ["Change", "Merged", "RequestedToggles", "logger", "merge", "warn_of_changes"]
 
 if TYPE_CHECKING:
     import logging
@@ -37,7 +37,7 @@ def logger() -> logging.Logger:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class RequestedToggles:
     """What one plugin asks for: ``"on"`` or ``"off"`` by name of a toggle; absent is default."""
 
     plugin: str
@@ -73,7 +73,7 @@ class Merged:
     changes: tuple[Change, ...]
 
 
-def merge(config: OptimizerConfig, plugins: Sequence[Wishes]) -> Merged:
+def merge(config: OptimizerConfig, plugins: Sequence[RequestedToggles]) -> Merged:
     """Join a config with the wishes of the plugins that will run."""
     values, changes = {}, []
     for name in (*PASSES, *OWN):
@@ -89,7 +89,7 @@ def merge(config: OptimizerConfig, plugins: Sequence[Wishes]) -> Merged:
     return Merged(values, tuple(changes))
 
 
-def _asking(plugins: Sequence[Wishes], toggle: str, word: str) -> tuple[str, ...]:
+def _asking(plugins: Sequence[RequestedToggles], toggle: str, word: str) -> tuple[str, ...]:
     return tuple(plugin.plugin for plugin in plugins if plugin.configs.get(toggle) == word)
 
 

@@ -21,17 +21,17 @@ arithmetic_optimization.extremes Max Min < Asinh Atan Ceil Elu Erf Erfc Exp Expm
   Relu6 Rint Selu Sigmoid Sinh Softplus Softsign Tanh
 arithmetic_optimization.extremes MaxPool < Asinh Atan Ceil Elu Erf Exp Expm1 Floor Relu Relu6
   Rint Selu Sigmoid Sinh Softplus Softsign Tanh
-arithmetic_optimization.factor_before_layer Conv2D Conv3D DepthwiseConv2dNative MatMul < Mul Pad
+arithmetic_optimization.fold_input_scale Conv2D Conv3D DepthwiseConv2dNative MatMul < Mul Pad
 arithmetic_optimization.indices SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum
   SparseSegmentMean SparseSegmentMeanWithNumSegments SparseSegmentSqrtN
   SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumWithNumSegments
   UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum
-arithmetic_optimization.inverses Abs Ceil Floor Relu Relu6 Rint Round Sign Snapshot < Abs Ceil
-  Floor Relu Relu6 Rint Round Sign Snapshot
-arithmetic_optimization.inverses Conj Invert LogicalNot Neg < Conj Invert LogicalNot Neg
-arithmetic_optimization.inverses Reciprocal < Reciprocal
-arithmetic_optimization.inverses_apart Conj Invert LogicalNot Neg < BroadcastTo ExpandDims
-  Identity Reshape ReverseV2 Slice Squeeze StridedSlice Tile Transpose
+arithmetic_optimization.involutions Abs Ceil Floor Relu Relu6 Rint Round Sign Snapshot < Abs
+  Ceil Floor Relu Relu6 Rint Round Sign Snapshot
+arithmetic_optimization.involutions Conj Invert LogicalNot Neg < Conj Invert LogicalNot Neg
+arithmetic_optimization.involutions Reciprocal < Reciprocal
+arithmetic_optimization.involutions_across_moves Conj Invert LogicalNot Neg < BroadcastTo
+  ExpandDims Identity Reshape ReverseV2 Slice Squeeze StridedSlice Tile Transpose
 arithmetic_optimization.logs Log < Add AddV2
 arithmetic_optimization.logs Log < Softmax
 arithmetic_optimization.logs Sub < Exp
@@ -42,10 +42,10 @@ arithmetic_optimization.negations Add AddV2 Sub < Mul
 arithmetic_optimization.negations Add AddV2 Sub < Neg
 arithmetic_optimization.packs Slice StridedSlice < Pack
 arithmetic_optimization.powers Pow < Const
+arithmetic_optimization.reassociate_small_first Add AddV2 Mul < Add AddV2 Mul
 arithmetic_optimization.rectified_parts Sub < Relu
 arithmetic_optimization.reshapes Reshape < ExpandDims Reshape Squeeze
 arithmetic_optimization.roots RealDiv < Sqrt
-arithmetic_optimization.small_first Add AddV2 Mul < Add AddV2 Mul
 arithmetic_optimization.squares Mul
 arithmetic_optimization.squares Square < Sub
 arithmetic_optimization.sums Add AddN AddV2 < Add AddN AddV2
@@ -62,37 +62,37 @@ arithmetic_optimization.unary_hoisting ConcatV2 < Abs Acos Acosh Asin Asinh Atan
 arithmetic_optimization.unary_hoisting Split SplitV
 constant_folding.absorbing_zeros Div DivNoNan Mul MulNoNan RealDiv < Const
 constant_folding.all_axes All Any EuclideanNorm Max Mean Min Prod Sum
-constant_folding.biases_together Add AddV2 BiasAdd BiasAddV1 < Add AddV2 BiasAdd BiasAddV1
 constant_folding.concatenation ConcatV2
 constant_folding.constant_branch Case If StatelessCase StatelessIf
 constant_folding.constant_choice Select SelectV2
 constant_folding.constant_into_loop Enter
 constant_folding.constant_terms AccumulateNV2 AddN < Const
-constant_folding.constants_together Add AddV2 Mul Sub < Add AddV2 Mul Sub
 constant_folding.division_by_constant RealDiv < Const
-constant_folding.factor_into_weights Mul < Conv2D Conv3D DepthwiseConv2dNative MatMul
 constant_folding.fold * < Const
+constant_folding.fold_output_scale Mul < Conv2D Conv3D DepthwiseConv2dNative MatMul
 constant_folding.gradient_of_same_shapes BroadcastGradientArgs
 constant_folding.identities_of_constants IdentityN < Const
-constant_folding.known_values Add AddV2 BroadcastArgs BroadcastGradientArgs Cast ConcatV2
-  ExpandDims FloorDiv FloorMod Gather GatherV2 Maximum Minimum Mul Pack Prod Range Rank RealDiv
-  Reshape Shape ShapeN Size Slice Squeeze StridedSlice Sub Unpack
-constant_folding.merge_of_constant Merge
-constant_folding.neutral_and_larger Add AddV2 Mul RealDiv Sub < Const
-constant_folding.neutral_elements Add AddV2 BiasAdd BiasAddV1 Div DivNoNan FloorDiv LogicalAnd
+constant_folding.identity_elements Add AddV2 BiasAdd BiasAddV1 Div DivNoNan FloorDiv LogicalAnd
   LogicalOr Mul RealDiv Sub TruncateDiv < Const
-constant_folding.pack_of_one Pack
-constant_folding.range_of_product QuantizedMatMul
-constant_folding.reduction_of_one All Any Max Mean Min Prod Sum
-constant_folding.reshape_to_the_rest Reshape
-constant_folding.same_reshape Reshape
-constant_folding.size_of_array TensorArraySizeV3
-constant_folding.still_moves BroadcastTo MirrorPad Pad PadV2 RandomShuffle Reverse ReverseV2
+constant_folding.identity_moves BroadcastTo MirrorPad Pad PadV2 RandomShuffle Reverse ReverseV2
   Slice Split SplitV Squeeze StridedSlice Tile Transpose
-constant_folding.switch_by_itself Switch
-constant_folding.updates_of_nothing AssignAddVariableOp AssignSubVariableOp ResourceScatterAdd
+constant_folding.identity_reshape Reshape
+constant_folding.identity_updates AssignAddVariableOp AssignSubVariableOp ResourceScatterAdd
   ResourceScatterDiv ResourceScatterMul ResourceScatterNdAdd ResourceScatterNdSub
   ResourceScatterSub
+constant_folding.identity_with_broadcast Add AddV2 Mul RealDiv Sub < Const
+constant_folding.materialize_shapes Add AddV2 BroadcastArgs BroadcastGradientArgs Cast ConcatV2
+  ExpandDims FloorDiv FloorMod Gather GatherV2 Maximum Minimum Mul Pack Prod Range Rank RealDiv
+  Reshape Shape ShapeN Size Slice Squeeze StridedSlice Sub Unpack
+constant_folding.merge_biases Add AddV2 BiasAdd BiasAddV1 < Add AddV2 BiasAdd BiasAddV1
+constant_folding.merge_of_constant Merge
+constant_folding.pack_of_one Pack
+constant_folding.range_of_product QuantizedMatMul
+constant_folding.reassociate_constants Add AddV2 Mul Sub < Add AddV2 Mul Sub
+constant_folding.reduction_of_one All Any Max Mean Min Prod Sum
+constant_folding.reshape_inferred_size Reshape
+constant_folding.size_of_array TensorArraySizeV3
+constant_folding.switch_by_itself Switch
 constant_folding.zeros_like OnesLike ZerosLike
 layer_fusion.attention Softmax < Add AddV2 BatchMatMul BatchMatMulV2 Div Einsum Mul RealDiv
   SelectV2

@@ -17,7 +17,7 @@ from drystone_base.core.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
 from drystone_optimizer.core.context import Context, same_shape
-from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.native_kernels import of_plugins
 from drystone_optimizer.core.regions import is_inner
 
 if TYPE_CHECKING:
@@ -61,11 +61,11 @@ def _take_moves_in(ctx: Context) -> None:
     """Let fused nodes read around concatenations and splits, where there are some."""
     ops = {node.op for node in ctx.graph}
     if "ConcatV2" in ops:
-        from drystone_optimizer.passes.joined_operands import join_operands
+        from drystone_optimizer.passes.concat_operands import join_operands
 
         join_operands(ctx)
     if not ops.isdisjoint(("Split", "SplitV")):
-        from drystone_optimizer.passes.sliced_operands import slice_operands
+        from drystone_optimizer.passes.split_operands import slice_operands
 
         slice_operands(ctx)
 

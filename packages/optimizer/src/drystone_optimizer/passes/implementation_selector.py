@@ -19,7 +19,7 @@ from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.devices import device_type
-from drystone_optimizer.core.kernels_there import runs_here
+from drystone_optimizer.core.native_kernels import runs_here
 
 __all__ = ["run"]
 

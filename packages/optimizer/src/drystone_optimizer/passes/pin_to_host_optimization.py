@@ -14,7 +14,7 @@ from drystone_base.graph import Node, Output, topological_order
 from drystone_optimizer.core.colocation import PREFIX
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.devices import device_type, host_of
-from drystone_optimizer.core.kernels_there import runs_here
+from drystone_optimizer.core.native_kernels import runs_here
 from drystone_optimizer.core.purity import is_pure
 
 __all__ = ["run"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Rule, apply_rules
 
 __all__ = ["RULES", "run"]
@@ -28,7 +28,7 @@ def _match_product(ctx: Context, node: Node) -> Node | None:
     axes = ctx.ints(node.inputs[1])
     if axes not in ([0], [-1]) or shape.controls or not ctx.may_rewrite(shape):
         return None
-    return shape if as_fast("Prod", "Size") else None
+    return shape if keeps_native("Prod", "Size") else None
 
 
 def _apply_product(ctx: Context, node: Node, shape: Node) -> None:

@@ -35,9 +35,9 @@ from drystone_optimizer.core.failure import OptimizerWarning
 from drystone_optimizer.core.fuel import FuelSpent
 from drystone_optimizer.core.loop_arguments import loop_arguments
 from drystone_optimizer.core.merge import logger
+from drystone_optimizer.core.node_budget import Room
 from drystone_optimizer.core.preserve import asked_for, makers_of_resources, preserved_nodes
 from drystone_optimizer.core.report import TOO_LATE, Outcome, Report, Step
-from drystone_optimizer.core.room import Room
 from drystone_optimizer.core.rules import Numeric
 from drystone_optimizer.core.verify import verify
 from drystone_optimizer.core.watch import CHANGED_RESULT, Watch

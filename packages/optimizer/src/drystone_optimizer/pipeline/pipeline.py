@@ -14,9 +14,9 @@ from drystone_base.graph import Graph
 from drystone_base.plugins import ensure_loaded
 from drystone_optimizer.core.config import OptimizerConfig, Toggle
 from drystone_optimizer.core.devices import all_device_types, device_types, is_missing
-from drystone_optimizer.core.merge import Wishes, merge, warn_of_changes
+from drystone_optimizer.core.merge import RequestedToggles, merge, warn_of_changes
+from drystone_optimizer.core.node_budget import Room
 from drystone_optimizer.core.report import Report
-from drystone_optimizer.core.room import Room
 from drystone_optimizer.core.watch import Watch
 from drystone_optimizer.pipeline.meta import run_passes
 from drystone_optimizer.pipeline.plugin_runs import PluginRuns
@@ -75,7 +75,7 @@ def optimize_with_report(
     named = _named(config, known)
     if config.use_plugin_optimizers is not Toggle.OFF:
         chosen = _matching(graph, known, config)
-    report.merged = merge(config, [Wishes(o.name, o.configs) for o in chosen])
+    report.merged = merge(config, [RequestedToggles(o.name, o.configs) for o in chosen])
     warn_of_changes(report.merged)
     watch = watch or Watch()
     types = device_types(graph) if chosen else frozenset()

@@ -66,7 +66,7 @@ def page(name: str, before: Graph, after: Graph, report: Report, changes: Mappin
     parts.append(_table(("", "node", "what"), rows) if rows else "<p>No node is another one.</p>")
     if report.merged.changes:
         lines = "".join(f"<li>{escape_html(c.text())}</li>" for c in report.merged.changes)
-        parts.append(f"<h2>Wishes of plugins</h2><ul>{lines}</ul>")
+        parts.append(f"<h2>Toggles that plugins request</h2><ul>{lines}</ul>")
     return "".join([*parts, "</html>"])
 
 

@@ -16,7 +16,7 @@ from drystone_base.graph.validate import output_dtypes
 from drystone_base.host.tensors import HostTensor
 from drystone_base.ops.attrs import Shape
 from drystone_subgraph.c_abi.c_structs import NodeView, RegionView, ValueView, preset
-from drystone_subgraph.regions.called import called_functions
+from drystone_subgraph.regions.callees import called_functions
 
 __all__ = ["End", "View", "node_view", "region_view"]
 

@@ -30,7 +30,7 @@ from drystone_subgraph.contract.c_attrs import written_attrs
 from drystone_subgraph.contract.environment import EXECUTABLE_CACHE, EXECUTABLE_CACHE_BYTES
 from drystone_subgraph.contract.executable import CompileRequest, Executable, Handle
 from drystone_subgraph.contract.failure import SubgraphWarning
-from drystone_subgraph.regions.called import called_functions
+from drystone_subgraph.regions.callees import called_functions
 
 if TYPE_CHECKING:
     from drystone_subgraph.contract.backend import SubgraphBackend

@@ -18,9 +18,9 @@ from drystone_base.graph import Node
 from drystone_base.graph.acyclic import AcyclicGraph
 from drystone_base.graph.topology import MERGE_OPS
 from drystone_subgraph.contract.selector import NodeSelector, SubgraphSelector
+from drystone_subgraph.regions.components import parts, whole_parts
+from drystone_subgraph.regions.connected import largest_piece
 from drystone_subgraph.regions.context import Wiring
-from drystone_subgraph.regions.pieces import largest_piece
-from drystone_subgraph.regions.whole import parts, whole_parts
 
 __all__ = ["Field"]
 

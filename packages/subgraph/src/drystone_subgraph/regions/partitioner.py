@@ -26,16 +26,16 @@ from drystone_subgraph.contract.failure import blamed, judged
 from drystone_subgraph.contract.property import SubgraphProperty
 from drystone_subgraph.contract.selector import SubgraphSelector
 from drystone_subgraph.contract.subgraph import Subgraph
-from drystone_subgraph.regions.bodies import with_bodies
+from drystone_subgraph.regions.connected import largest_piece
 from drystone_subgraph.regions.context import wiring
-from drystone_subgraph.regions.created import check_created
 from drystone_subgraph.regions.cut import Region, apply, cut
-from drystone_subgraph.regions.fixed import fixed_reasons
+from drystone_subgraph.regions.function_bodies import with_bodies
 from drystone_subgraph.regions.grow import Field
-from drystone_subgraph.regions.needed import needed_part
-from drystone_subgraph.regions.pieces import largest_piece
+from drystone_subgraph.regions.ineligible import fixed_reasons
+from drystone_subgraph.regions.prune import needed_part
 from drystone_subgraph.regions.region_function import Types
 from drystone_subgraph.regions.report import PartitionReport, Segment
+from drystone_subgraph.regions.validate import check_created
 
 __all__ = ["Partitioning", "partition", "partition_body", "partition_with_report"]
 

@@ -22,7 +22,7 @@ from drystone_base.core.environment import SUBGRAPH_BACKEND
 from drystone_base.core.errors import BadRequest
 from drystone_base.loaders import load_model, write_graph
 from drystone_base.modules import stage
-from drystone_subgraph.compiled.ahead import compile_ahead
+from drystone_subgraph.compiled.aot import compile_ahead
 from drystone_subgraph.compiled.compiled import ExecutableStatus
 from drystone_subgraph.compiled.tables import find_nodes, show_report
 from drystone_subgraph.contract.backend import backends as known

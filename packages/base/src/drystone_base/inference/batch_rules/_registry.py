@@ -14,7 +14,7 @@ import numpy as np
 from drystone_base.core.families import Families
 
 __all__ = [
-    "RULES", "SHARED", "SIZES", "ExamplesCall", "Rows", "Rule", "along", "axis_of", "common",
+    "RULES", "SHARED", "SIZES", "BatchRuleCall", "Rows", "Rule", "along", "axis_of", "common",
     "number", "rows",
 ]  # fmt: skip
 
@@ -28,7 +28,7 @@ Rows: TypeAlias = int
 """Rows of one example along dimension 0, or ``SHARED``, or ``SIZES``."""
 
 
-class ExamplesCall(NamedTuple):
+class BatchRuleCall(NamedTuple):
     """What a rule is told of its node. At least one input is not ``SHARED``.
 
     ``shapes`` and ``outputs``: shapes of inputs and outputs, None where not even the rank is known;
@@ -54,7 +54,7 @@ class ExamplesCall(NamedTuple):
         return len(shape)
 
 
-Rule: TypeAlias = Callable[[ExamplesCall], Rows | Sequence[Rows] | None]
+Rule: TypeAlias = Callable[[BatchRuleCall], Rows | Sequence[Rows] | None]
 """Gives the rows of all outputs, one for each or one for all; None: it cannot be said."""
 
 RULES: Final[Families[Rule]] = Families(
@@ -67,7 +67,7 @@ def rows(*ops: str) -> Callable[[Rule], Rule]:
     return RULES.register(*ops)
 
 
-def along(c: ExamplesCall, *beside: int, broadcasts: bool = True) -> Rows | None:
+def along(c: BatchRuleCall, *beside: int, broadcasts: bool = True) -> Rows | None:
     """Rows of what is computed row by row from inputs that are broadcast to the first output.
 
     Inputs ``beside`` are not: they must be shared. ``broadcasts``: one row may stand for all;
@@ -95,13 +95,13 @@ def common(parts: Sequence[Rows]) -> Rows | None:
     return parts[0] if min(parts) == max(parts) > 0 else None
 
 
-def number(c: ExamplesCall, index: int) -> int | None:
+def number(c: BatchRuleCall, index: int) -> int | None:
     """An input that is one constant number; None where it is not known."""
     value = c.value(index)
     return int(value.reshape(-1)[0]) if value is not None and value.size == 1 else None
 
 
-def axis_of(c: ExamplesCall, index: int, rank: int) -> int | None:
+def axis_of(c: BatchRuleCall, index: int, rank: int) -> int | None:
     """A constant axis counted from the front; None where it is not known or is dimension 0."""
     axis = number(c, index)
     return None if axis is None or not rank else axis % rank or None

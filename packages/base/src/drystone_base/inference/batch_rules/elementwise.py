@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from drystone_base.inference.batch_rules._registry import ExamplesCall, Rows, along, rows
+from drystone_base.inference.batch_rules._registry import BatchRuleCall, Rows, along, rows
 from drystone_base.ops.own import FROM_GRID, FUSED_ELEMENTWISE, GELUS, TO_GRID
 
 __all__: list[str] = []
@@ -22,19 +22,19 @@ _OPS: Final = """
 
 
 @rows(*_OPS.split(), *GELUS, TO_GRID, FROM_GRID)
-def each_element(c: ExamplesCall) -> Rows | None:
+def each_element(c: BatchRuleCall) -> Rows | None:
     """Those of the inputs, which are broadcast."""
     return along(c)
 
 
 @rows("AddN", "ClipByValue")
-def of_one_shape(c: ExamplesCall) -> Rows | None:
+def of_one_shape(c: BatchRuleCall) -> Rows | None:
     """Those of the inputs, which are not broadcast."""
     return along(c, broadcasts=False)
 
 
 @rows("Select")
-def select(c: ExamplesCall) -> Rows | None:
+def select(c: BatchRuleCall) -> Rows | None:
     """Likewise, but for a vector of conditions, which chooses whole rows."""
     condition, output = c.shapes[0], c.outputs[0]
     if condition is None or output is None or len(condition) not in (0, len(output)):
@@ -43,7 +43,7 @@ def select(c: ExamplesCall) -> Rows | None:
 
 
 @rows(FUSED_ELEMENTWISE)
-def fused(c: ExamplesCall) -> Rows | None:
+def fused(c: BatchRuleCall) -> Rows | None:
     """Likewise; pieces are joined or cut along the last dimension, which must not be the first."""
     output = c.outputs[0]
     reshapes = c.attrs["joins"] or c.attrs["slices"]
@@ -58,6 +58,6 @@ def fused(c: ExamplesCall) -> Rows | None:
 
 
 @rows("IdentityN")
-def identities(c: ExamplesCall) -> Sequence[Rows] | None:
+def identities(c: BatchRuleCall) -> Sequence[Rows] | None:
     """Those of each input."""
     return c.rows if min(c.rows) >= 0 else None

@@ -8,7 +8,7 @@ from typing import Final
 from drystone_base.inference.batch_rules._registry import (
     SHARED,
     SIZES,
-    ExamplesCall,
+    BatchRuleCall,
     Rows,
     axis_of,
     common,
@@ -22,7 +22,7 @@ _ALL: Final = 2**31 - 1
 
 
 @rows("Reshape")
-def reshape(c: ExamplesCall) -> Rows | None:
+def reshape(c: BatchRuleCall) -> Rows | None:
     """As many as the elements of an example fill, where the new first dimension is left open."""
     given, made = c.shapes[0], c.outputs[0]
     if c.rows[0] <= 0 or not given or not made:
@@ -38,71 +38,71 @@ def reshape(c: ExamplesCall) -> Rows | None:
 
 
 @rows("ExpandDims")
-def expand_dims(c: ExamplesCall) -> Rows | None:
+def expand_dims(c: BatchRuleCall) -> Rows | None:
     """Those of the input, where the new dimension is not the first."""
     return c.rows[0] if c.only(0) and axis_of(c, 1, c.rank() + 1) else None
 
 
 @rows("Squeeze")
-def squeeze(c: ExamplesCall) -> Rows | None:
+def squeeze(c: BatchRuleCall) -> Rows | None:
     """Those of the input, where it is said which dimensions go, and the first stays."""
     gone = [int(d) % c.rank() for d in c.attrs["squeeze_dims"]]
     return c.rows[0] if gone and 0 not in gone else None
 
 
 @rows("Transpose")
-def transpose(c: ExamplesCall) -> Rows | None:
+def transpose(c: BatchRuleCall) -> Rows | None:
     """Those of the input, where the first dimension stays the first."""
     order = c.value(1)
     return c.rows[0] if c.only(0) and order is not None and order.reshape(-1)[0] == 0 else None
 
 
 @rows("ConcatV2")
-def concat(c: ExamplesCall) -> Rows | None:
+def concat(c: BatchRuleCall) -> Rows | None:
     """Those that all parts have, which are joined along another dimension."""
     return common(c.rows[:-1]) if axis_of(c, len(c.rows) - 1, c.rank()) else None
 
 
 @rows("Pack")
-def pack(c: ExamplesCall) -> Rows | None:
+def pack(c: BatchRuleCall) -> Rows | None:
     """Those that all parts have; the new dimension is not the first."""
     return common(c.rows) if c.attrs["axis"] % (c.rank() + 1) else None
 
 
 @rows("Unpack")
-def unpack(c: ExamplesCall) -> Rows | None:
+def unpack(c: BatchRuleCall) -> Rows | None:
     """Those of the input, which is cut along another dimension."""
     return c.rows[0] if c.attrs["axis"] % c.rank() else None
 
 
 @rows("Split")
-def split(c: ExamplesCall) -> Rows | None:
+def split(c: BatchRuleCall) -> Rows | None:
     """Likewise; the axis is the first input."""
     return c.rows[1] if c.only(1) and axis_of(c, 0, c.rank(1)) else None
 
 
 @rows("SplitV")
-def split_v(c: ExamplesCall) -> Rows | None:
+def split_v(c: BatchRuleCall) -> Rows | None:
     """Likewise; the axis is the last input."""
     return c.rows[0] if c.only(0) and axis_of(c, 2, c.rank()) else None
 
 
 @rows("MirrorPad", "Pad", "PadV2")
-def pad(c: ExamplesCall) -> Rows | None:
+def pad(c: BatchRuleCall) -> Rows | None:
     """Those of the input, to which no examples are added."""
     paddings = c.value(1)
     return c.rows[0] if c.only(0) and paddings is not None and not paddings[:1].any() else None
 
 
 @rows("Tile")
-def tile(c: ExamplesCall) -> Rows | None:
+def tile(c: BatchRuleCall) -> Rows | None:
     """Those of the input, which is repeated along other dimensions."""
     times = c.value(1)
     return c.rows[0] if c.only(0) and times is not None and times.reshape(-1)[0] == 1 else None
 
 
 @rows("Slice")
-def slice_(c: ExamplesCall) -> Rows | None:
+def slice_(c: BatchRuleCall) -> Rows | None:
     """Those of the input, of which all examples are taken."""
     begin, size = c.value(1), c.value(2)
     if not c.only(0) or begin is None or size is None:
@@ -111,7 +111,7 @@ def slice_(c: ExamplesCall) -> Rows | None:
 
 
 @rows("StridedSlice")
-def strided_slice(c: ExamplesCall) -> Rows | None:
+def strided_slice(c: BatchRuleCall) -> Rows | None:
     """Likewise; what comes first is all of the first dimension, or dots that stand for it."""
     places = [c.value(k) for k in (1, 2, 3)]
     if not c.only(0) or any(v is None or not v.size for v in places):
@@ -127,13 +127,13 @@ def strided_slice(c: ExamplesCall) -> Rows | None:
     return c.rows[0] if starts and ends and stride == 1 else None
 
 
-def _bit(c: ExamplesCall, mask: str) -> bool:
+def _bit(c: BatchRuleCall, mask: str) -> bool:
     """Whether a mask is set for what comes first."""
     return bool(c.attrs[mask] & 1)
 
 
 @rows("Gather", "GatherV2")
-def gather(c: ExamplesCall) -> Rows | None:
+def gather(c: BatchRuleCall) -> Rows | None:
     """Those of the indices into what is shared, or of what is taken from, along another axis."""
     axis = 0 if c.op == "Gather" else number(c, 2)
     batch_dims = int(c.attrs.get("batch_dims", 0))
@@ -149,6 +149,6 @@ def gather(c: ExamplesCall) -> Rows | None:
 
 
 @rows("OneHot")
-def one_hot(c: ExamplesCall) -> Rows | None:
+def one_hot(c: BatchRuleCall) -> Rows | None:
     """Those of the indices, each spread over a dimension that is not the first."""
     return c.rows[0] if c.only(0) and c.attrs["axis"] % (c.rank() + 1) else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from drystone_base.inference.batch_rules._registry import SHARED, ExamplesCall, Rows, along, rows
+from drystone_base.inference.batch_rules._registry import SHARED, BatchRuleCall, Rows, along, rows
 from drystone_base.ops.einsum_labels import expand, parse
 from drystone_base.ops.own import ATTENTION
 
@@ -12,13 +12,13 @@ __all__: list[str] = []
 
 
 @rows("MatMul", "_FusedMatMul")
-def matmul(c: ExamplesCall) -> Rows | None:
+def matmul(c: BatchRuleCall) -> Rows | None:
     """Those of the left matrix; the right one is shared."""
     return along(c, 1, broadcasts=False) if c.rows[0] > 0 and not c.attrs["transpose_a"] else None
 
 
 @rows("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
-def batch_matmul(c: ExamplesCall) -> Rows | None:
+def batch_matmul(c: BatchRuleCall) -> Rows | None:
     """Those of the matrices, of which there are batches; the first op does not broadcast them."""
     output = c.outputs[0]
     if output is None or len(output) < 3:
@@ -27,7 +27,7 @@ def batch_matmul(c: ExamplesCall) -> Rows | None:
 
 
 @rows("Einsum")
-def einsum(c: ExamplesCall) -> Rows | None:
+def einsum(c: BatchRuleCall) -> Rows | None:
     """Those of operands whose first label is the output's first one, and is nowhere else."""
     shapes = [shape for shape in c.shapes if shape is not None]
     if len(shapes) < len(c.shapes):
@@ -51,7 +51,7 @@ def _refuse(check: str, **_: object) -> NoReturn:
 
 
 @rows(ATTENTION)
-def attention(c: ExamplesCall) -> Rows | None:
+def attention(c: BatchRuleCall) -> Rows | None:
     """Those of queries, keys and values, whose examples come first, and of masks that have some."""
     if any(layout[0] != "B" for layout in c.attrs["layouts"]):
         return None

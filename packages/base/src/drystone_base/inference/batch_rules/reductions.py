@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from drystone_base.inference.batch_rules._registry import SHARED, ExamplesCall, Rows, axis_of, rows
+from drystone_base.inference.batch_rules._registry import SHARED, BatchRuleCall, Rows, axis_of, rows
 
 __all__: list[str] = []
 
 
 @rows("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "ReverseV2", "Sum")
-def along_axes(c: ExamplesCall) -> Rows | None:
+def along_axes(c: BatchRuleCall) -> Rows | None:
     """Those of the input, where the first dimension is none of the axes."""
     axes = c.value(1)
     if not c.only(0) or axes is None:
@@ -18,12 +18,12 @@ def along_axes(c: ExamplesCall) -> Rows | None:
 
 
 @rows("ArgMax", "ArgMin", "Cumprod", "Cumsum")
-def along_an_axis(c: ExamplesCall) -> Rows | None:
+def along_an_axis(c: BatchRuleCall) -> Rows | None:
     """Those of the input, where the axis is not the first."""
     return c.rows[0] if c.only(0) and axis_of(c, 1, c.rank()) else None
 
 
 @rows("TopKV2")
-def top(c: ExamplesCall) -> Rows | None:
+def top(c: BatchRuleCall) -> Rows | None:
     """Those of the input, of vectors or more."""
     return c.rows[0] if c.rows[1] == SHARED and c.rank() > 1 else None

@@ -11,8 +11,9 @@ from drystone_optimizer.passes._late_rules import LateRules
 __all__ = ["RULES", "run"]
 
 RULES: Final = LateRules(__name__, (
-    "sums", "transposes", "factor_before_layer", "transpose_into_product", "common_factors",
-    "small_first", "inverses", "inverses_apart", "casts", "tiles", "reshapes", "broadcasts",
+    "sums", "transposes", "fold_input_scale", "transpose_into_product", "common_factors",
+    "reassociate_small_first", "involutions", "involutions_across_moves", "casts", "tiles",
+    "reshapes", "broadcasts",
     "negations", "squares", "comparisons", "narrow_first", "unary_hoisting", "rectified_parts",
     "roots", "powers", "logs", "extremes", "packs", "embeddings", "indices",
 ))  # fmt: skip

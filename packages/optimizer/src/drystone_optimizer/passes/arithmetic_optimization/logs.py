@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context, same_shape
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner
 
@@ -32,7 +32,7 @@ def _is_one(ctx: Context, output: Output) -> bool:
 
 def _match_log1p(ctx: Context, node: Node) -> _Found | None:
     first = inner(ctx, node.inputs[0], ("Add", "AddV2"))
-    if first is None or not as_fast("Log", "Log1p"):
+    if first is None or not keeps_native("Log", "Log1p"):
         return None
     for data, one in (first.inputs, first.inputs[::-1]):
         if _is_one(ctx, one) and same_shape(ctx.shape(data), ctx.shape((first, 0))):
@@ -42,7 +42,7 @@ def _match_log1p(ctx: Context, node: Node) -> _Found | None:
 
 def _match_expm1(ctx: Context, node: Node) -> _Found | None:
     first = inner(ctx, node.inputs[0], ("Exp",))
-    if first is None or not _is_one(ctx, node.inputs[1]) or not as_fast("Exp", "Expm1"):
+    if first is None or not _is_one(ctx, node.inputs[1]) or not keeps_native("Exp", "Expm1"):
         return None
     if not same_shape(ctx.shape((first, 0)), ctx.shape((node, 0))):
         return None
@@ -51,7 +51,7 @@ def _match_expm1(ctx: Context, node: Node) -> _Found | None:
 
 def _match_log_softmax(ctx: Context, node: Node) -> _Found | None:
     first = inner(ctx, node.inputs[0], ("Softmax",))
-    if first is None or not as_fast("Softmax", "LogSoftmax"):
+    if first is None or not keeps_native("Softmax", "LogSoftmax"):
         return None
     return _Found(first, first.inputs[0], first.inputs[0])
 

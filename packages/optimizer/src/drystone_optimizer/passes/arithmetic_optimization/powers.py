@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from drystone_base.graph import Node
 from drystone_optimizer.core.context import Context, same_shape
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]
@@ -37,7 +37,7 @@ def _match(ctx: Context, node: Node) -> _Found | None:
         return None
     flat = value.astype(float).reshape(-1)
     found = _OPS.get(float(flat[0])) if (flat == flat[0]).all() else None
-    if found is None or found[1] > ctx.ceiling or not as_fast("Pow", found[0]):
+    if found is None or found[1] > ctx.ceiling or not keeps_native("Pow", found[0]):
         return None
     same = value.ndim == 0 or same_shape(ctx.shape(base), ctx.shape((node, 0)))
     return _Found(*found) if same else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]
@@ -35,7 +35,9 @@ def _match(ctx: Context, node: Node) -> _Found | None:
             continue
         x, value = relu.inputs[0][0].inputs[0], ctx.constant(slope)
         if above[0].inputs[0] == x and value is not None and np.isfinite(value).all():
-            return _Found(above, product, slope, relu, x) if as_fast("Neg", "Minimum") else None
+            return (
+                _Found(above, product, slope, relu, x) if keeps_native("Neg", "Minimum") else None
+            )
     return None
 
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from drystone_base.graph import Node
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]
@@ -17,7 +17,7 @@ def _match(ctx: Context, node: Node) -> Node | None:
     if inner.op != "Sqrt" or slot or inner in ctx.fed_nodes or inner.controls:
         return None
     dtype = ctx.dtype((node, 0))
-    if dtype is None or not dtype.is_floating or not as_fast("Sqrt", "Rsqrt"):
+    if dtype is None or not dtype.is_floating or not keeps_native("Sqrt", "Rsqrt"):
         return None
     return inner if ctx.only_user(inner) and ctx.may_rewrite(inner) else None
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from drystone_base.graph import Node
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULES"]
@@ -15,7 +15,7 @@ __all__ = ["RULES"]
 def _match_product(_: Context, node: Node) -> bool | None:
     if node.inputs[0] != node.inputs[1] or not _allowed(node):
         return None
-    return True if as_fast("Mul", "Square") else None
+    return True if keeps_native("Mul", "Square") else None
 
 
 def _allowed(node: Node) -> bool:
@@ -36,7 +36,7 @@ def _match_difference(ctx: Context, node: Node) -> Node | None:
     dtype = ctx.dtype((node, 0))
     if dtype is None or dtype.label not in ("float16", "bfloat16", "float32", "float64"):
         return None
-    return inner if ctx.only_user(inner) and as_fast("Sub", "SquaredDifference") else None
+    return inner if ctx.only_user(inner) and keeps_native("Sub", "SquaredDifference") else None
 
 
 def _apply_difference(ctx: Context, node: Node, inner: Node) -> None:

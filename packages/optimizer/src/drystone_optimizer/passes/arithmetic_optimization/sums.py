@@ -8,7 +8,7 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context, same_shape
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULES"]
@@ -20,7 +20,9 @@ _MAX_TERMS: Final = 64
 
 def _match_tree(ctx: Context, node: Node) -> list[Output] | None:
     """The terms of a tree of sums, three or more, all of one shape."""
-    if getattr(node.attrs.get("T"), "label", "") not in _LABELS or not as_fast("AddV2", "AddN"):
+    if getattr(node.attrs.get("T"), "label", "") not in _LABELS or not keeps_native(
+        "AddV2", "AddN"
+    ):
         return None
     terms: list[Output] = []
     grown = False
@@ -48,7 +50,7 @@ def _apply_tree(ctx: Context, node: Node, terms: list[Output]) -> None:
 def _match_same(ctx: Context, node: Node) -> bool | None:
     if len(node.inputs) < 2 or len(set(node.inputs)) > 1:
         return None
-    if getattr(node.attrs.get("T"), "label", "") not in _LABELS or not as_fast("AddN", "Mul"):
+    if getattr(node.attrs.get("T"), "label", "") not in _LABELS or not keeps_native("AddN", "Mul"):
         return None
     exact = len(node.inputs) == 2 or node.attrs["T"].is_integer
     return True if exact or ctx.ceiling >= Numeric.REASSOCIATES else None

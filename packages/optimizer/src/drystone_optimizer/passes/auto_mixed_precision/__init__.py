@@ -18,8 +18,8 @@ from drystone_base.ops.defs import OpDef, find
 from drystone_optimizer.core.config import Toggle
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.devices import DEFAULT_TYPE
-from drystone_optimizer.core.kernels_there import as_fast_of
 from drystone_optimizer.core.merge import logger
+from drystone_optimizer.core.native_kernels import keeps_native_for
 from drystone_optimizer.core.rules import Numeric
 from drystone_optimizer.passes.auto_mixed_precision.casts import convert, emulated
 from drystone_optimizer.passes.auto_mixed_precision.lists import chosen_lists, is_asked, level
@@ -84,7 +84,9 @@ def _run(ctx: Context, label: str, device: str) -> None:
     def may_change(node: Node, attr: str) -> bool:
         if not anywhere and ctx.device_type(node) != device:
             return False
-        return (any_speed or as_fast_of(node.op, attr, to)) and _may_change(ctx, node, attr, to)
+        return (any_speed or keeps_native_for(node.op, attr, to)) and _may_change(
+            ctx, node, attr, to
+        )
 
     types = TypeGraph(ctx.graph, kind_of, may_change)
     painted = paint(types)

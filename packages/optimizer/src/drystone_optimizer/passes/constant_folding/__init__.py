@@ -11,12 +11,13 @@ from drystone_optimizer.passes._late_rules import LateRules
 __all__ = ["RULES", "run"]
 
 RULES: Final = LateRules(__name__, (
-    "fold", "known_values", "still_moves", "pack_of_one", "constant_into_loop", "switch_by_itself",
-    "merge_of_constant", "all_axes", "reduction_of_one", "same_reshape", "reshape_to_the_rest",
-    "neutral_elements", "neutral_and_larger", "absorbing_zeros", "division_by_constant",
-    "constants_together", "factor_into_weights", "identities_of_constants", "constant_terms",
-    "concatenation", "biases_together", "constant_branch", "constant_choice", "zeros_like",
-    "gradient_of_same_shapes", "updates_of_nothing", "size_of_array", "range_of_product",
+    "fold", "materialize_shapes", "identity_moves", "pack_of_one", "constant_into_loop",
+    "switch_by_itself", "merge_of_constant", "all_axes", "reduction_of_one", "identity_reshape",
+    "reshape_inferred_size",
+    "identity_elements", "identity_with_broadcast", "absorbing_zeros", "division_by_constant",
+    "reassociate_constants", "fold_output_scale", "identities_of_constants", "constant_terms",
+    "concatenation", "merge_biases", "constant_branch", "constant_choice", "zeros_like",
+    "gradient_of_same_shapes", "identity_updates", "size_of_array", "range_of_product",
 ))  # fmt: skip
 """What can be computed, then the simplifications, in the order in which they are tried."""
 

@@ -19,7 +19,7 @@ from drystone_base.graph import Node
 from drystone_base.graph.rewiring import redirect
 from drystone_base.kernels.evaluate import evaluate
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.native_kernels import of_plugins
 from drystone_optimizer.core.purity import is_pure_op
 from drystone_optimizer.core.rules import Numeric, Rule
 

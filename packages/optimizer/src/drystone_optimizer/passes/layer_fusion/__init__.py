@@ -9,7 +9,7 @@ from typing import Final
 
 from drystone_base.ops.own import FUSED_CONVOLUTION
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.native_kernels import of_plugins
 from drystone_optimizer.core.rules import apply_rules
 from drystone_optimizer.passes._late_rules import LateRules
 

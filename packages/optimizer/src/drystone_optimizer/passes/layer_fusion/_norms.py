@@ -12,7 +12,7 @@ from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import LAYER_NORM
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.native_kernels import of_plugins
 from drystone_optimizer.passes.arithmetic_optimization import reshapes
 
 __all__ = ["Normalization", "become_normalization", "can_become", "is_parameter_of"]

@@ -14,7 +14,7 @@ from drystone_base.core.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import ATTENTION
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.native_kernels import of_plugins
 from drystone_optimizer.core.regions import is_inner
 from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._scores import STEPS, Scores, scores_of

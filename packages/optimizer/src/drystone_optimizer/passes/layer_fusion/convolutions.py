@@ -5,7 +5,7 @@ from __future__ import annotations
 from drystone_base.core.dtypes import DType
 from drystone_base.ops.own import FUSED_CONVOLUTION
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import as_fast_of, of_plugins
+from drystone_optimizer.core.native_kernels import keeps_native_for, of_plugins
 from drystone_optimizer.passes.layer_fusion._layers import become_own
 
 __all__ = ["to_own"]
@@ -13,7 +13,7 @@ __all__ = ["to_own"]
 
 def to_own(ctx: Context, dtype: DType) -> None:
     """Make each ``_FusedConv2D`` in float32 ours, where a plugin has a kernel for that type."""
-    if FUSED_CONVOLUTION not in of_plugins() or not as_fast_of(FUSED_CONVOLUTION, "T", dtype):
+    if FUSED_CONVOLUTION not in of_plugins() or not keeps_native_for(FUSED_CONVOLUTION, "T", dtype):
         return
     for node in list(ctx.graph):
         if node.op != "_FusedConv2D" or ctx.kept(node) or not ctx.may_rewrite(node):

@@ -14,7 +14,7 @@ from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import GELUS
 from drystone_optimizer.core.context import Context, same_shape
-from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.native_kernels import of_plugins
 from drystone_optimizer.core.regions import is_inner
 from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._terms import (

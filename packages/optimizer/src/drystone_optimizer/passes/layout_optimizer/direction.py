@@ -9,7 +9,7 @@ from typing import Final
 from drystone_base.graph import Node
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.devices import DEFAULT_TYPE
-from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.native_kernels import of_plugins
 
 __all__ = ["Direction", "directions"]
 
@@ -48,11 +48,11 @@ def directions(ctx: Context) -> list[Direction]:
     asked = [node for node in ctx.graph if node.device]
     if asked and "GPU" in ctx.devices and any(ctx.device_type(n) == "GPU" for n in asked):
         found.append(Direction("GPU", not _wants_last(ctx)))
-    wish = ctx.config.cpu_layout_conversion
-    if wish == "default" and _gains_by_last(ctx):
-        wish = "nchw_to_nhwc"
-    if wish in ("nchw_to_nhwc", "nhwc_to_nchw"):
-        found.append(Direction(DEFAULT_TYPE, wish == "nhwc_to_nchw"))
+    conversion = ctx.config.cpu_layout_conversion
+    if conversion == "default" and _gains_by_last(ctx):
+        conversion = "nchw_to_nhwc"
+    if conversion in ("nchw_to_nhwc", "nhwc_to_nchw"):
+        found.append(Direction(DEFAULT_TYPE, conversion == "nhwc_to_nchw"))
     if not found:
         ctx.decline(
             "no node is for a GPU that is there, and cpu_layout_conversion leaves the CPU's alone"

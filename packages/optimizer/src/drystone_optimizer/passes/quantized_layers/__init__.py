@@ -13,7 +13,7 @@ from typing import Final
 
 from drystone_base.ops.own import FROM_GRID, QUANTIZED_LAYER, TO_GRID
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import of_plugins
+from drystone_optimizer.core.native_kernels import of_plugins
 from drystone_optimizer.core.rules import Numeric, apply_rules
 from drystone_optimizer.passes.quantized_layers import chains, layers, moves
 

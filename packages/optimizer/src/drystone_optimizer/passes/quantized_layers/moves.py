@@ -7,7 +7,7 @@ from typing import Final
 from drystone_base.graph import Node
 from drystone_base.ops.own import FROM_GRID, TO_GRID
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import as_fast_of
+from drystone_optimizer.core.native_kernels import keeps_native_for
 from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.quantized_layers._grids import MOVERS
 
@@ -21,7 +21,7 @@ def _match(ctx: Context, node: Node) -> Node | None:
     source, _ = mover.inputs[0]
     if source.op != FROM_GRID or source in ctx.fed_nodes or mover.controls:
         return None
-    if not as_fast_of(mover.op, "T", node.attrs["T"]):
+    if not keeps_native_for(mover.op, "T", node.attrs["T"]):
         return None
     names = ("T", "scale", "zero", "first", "last")
     return mover if all(source.attrs[n] == node.attrs[n] for n in names) else None

@@ -9,7 +9,7 @@ from drystone_base.core.dtypes import DType
 from drystone_base.graph import Node, Output
 from drystone_base.ops.defs import find
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 
 __all__ = ["FUSED", "LAYERS", "fusable", "fuse", "grow", "inner_layer", "layout_of"]
 
@@ -60,7 +60,7 @@ def fusable(layer: Node) -> bool:
         return False
     if "explicit_paddings" not in definition.attrs and layer.attr("padding") == "EXPLICIT":
         return False
-    return as_fast(layer.op, fused)
+    return keeps_native(layer.op, fused)
 
 
 def fuse(

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 from drystone_base.graph import Node, Output
 from drystone_base.ops.defs import find
 from drystone_optimizer.core.context import Context, same_shape
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.remapping import batch_norm
 
@@ -55,7 +55,7 @@ def _norm(ctx: Context, output: Output, user: Node) -> Node | None:
     if batch_norm.RULE.numeric <= ctx.ceiling and batch_norm.RULE.match(ctx, norm) is not None:
         return None  # its layer takes it along, and then the activation
     definition = find(_EX)
-    if definition is None or not as_fast(norm.op, _EX) or not ctx.may_rewrite(norm):
+    if definition is None or not keeps_native(norm.op, _EX) or not ctx.may_rewrite(norm):
         return None
     allowed: Any = definition.attrs["T"].allowed or []
     floats = getattr(ctx.dtype(norm.inputs[1]), "label", "") == "float32"

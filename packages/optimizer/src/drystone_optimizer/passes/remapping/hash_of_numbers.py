@@ -7,7 +7,7 @@ from typing import Any, Final
 from drystone_base.graph import Node
 from drystone_base.ops.defs import find
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.remapping._layers import inner_layer
 
@@ -20,7 +20,7 @@ _PLAIN: Final = {"width": -1, "fill": "", "scientific": False, "shortest": False
 def _match(ctx: Context, node: Node) -> Node | None:
     text = inner_layer(ctx, node.inputs[0], node, ("AsString",))
     definition = find(_AT_ONCE)
-    if text is None or definition is None or not as_fast(node.op, _AT_ONCE):
+    if text is None or definition is None or not keeps_native(node.op, _AT_ONCE):
         return None
     if any(text.attr(name, plain) not in (plain, b"") for name, plain in _PLAIN.items()):
         return None

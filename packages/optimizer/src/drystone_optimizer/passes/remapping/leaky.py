@@ -12,7 +12,7 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.remapping._layers import FUSED
 
@@ -36,7 +36,7 @@ def _match(ctx: Context, node: Node) -> _Found | None:
         value = ctx.constant(factor)
         if value is None or value.ndim or value.dtype != np.float32 or not 0 < value <= 1:
             continue
-        return _Found(data, product, float(value)) if as_fast("Maximum", "LeakyRelu") else None
+        return _Found(data, product, float(value)) if keeps_native("Maximum", "LeakyRelu") else None
     return None
 
 

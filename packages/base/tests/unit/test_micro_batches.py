@@ -11,7 +11,7 @@ import tiny_models as tiny
 from drystone_base.api.session import Session
 from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, STRING
 from drystone_base.core.errors import KernelError
-from drystone_base.executor.examples import Examples, Mixed, examples_of
+from drystone_base.executor.micro_batches import BatchLayout, NotBatchwise, batch_layout_of
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.own import ATTENTION, FUSED_ELEMENTWISE, LAYER_NORM
@@ -21,10 +21,12 @@ DENSE = {**FLOATS, "transpose_a": False, "transpose_b": False}
 INTS = {"T": INT32, "Tshape": INT32}
 
 
-def _examples(graph: Graph, *fetches: str, feeds: dict[str, Any]) -> Examples | Mixed | None:
+def _examples(
+    graph: Graph, *fetches: str, feeds: dict[str, Any]
+) -> BatchLayout | NotBatchwise | None:
     found = [(graph[name], 0) for name in fetches]
     described = {(graph[name], 0): fed for name, fed in feeds.items()}
-    return examples_of(graph, found, [], described)
+    return batch_layout_of(graph, found, [], described)
 
 
 def _alone(graph: Graph, fetches: list[str], feeds: dict[str, Any]) -> None:
@@ -74,7 +76,7 @@ def test_an_encoder_has_rows_of_examples() -> None:
     graph = _encoder()
     feeds = {"x": (FLOAT32, (-1, 6, 8)), "mask": (FLOAT32, (-1, 6))}
     found = _examples(graph, "y", "attention", feeds=feeds)
-    assert isinstance(found, Examples)
+    assert isinstance(found, BatchLayout)
     assert (found.feeds, found.fetches) == ((1, 1), (6, 1))
     x = np.random.default_rng(1).standard_normal((5, 6, 8)).astype(np.float32)
     mask = np.random.default_rng(2).standard_normal((5, 6)).astype(np.float32)
@@ -84,7 +86,7 @@ def test_an_encoder_has_rows_of_examples() -> None:
 def test_bytes_are_those_that_are_held_at_once() -> None:
     """x and its product, then the product and the sum, then the sum and what Relu makes of it."""
     found = _examples(tiny.affine(), "y", feeds={"x": (FLOAT32, (-1, 3))})
-    assert found == Examples((1,), (1,), 2 * 3 * 4, 1)
+    assert found == BatchLayout((1,), (1,), 2 * 3 * 4, 1)
 
 
 def test_examples_that_no_memory_holds_are_an_error_of_the_kernel() -> None:
@@ -101,7 +103,7 @@ def test_weights_that_take_long_to_read_ask_for_many_examples() -> None:
     x = tiny.placeholder(graph, "x", (-1, 100))
     graph.add("MatMul", "y", [x, tiny.constant(graph, "w", np.ones((100, 100)))], attrs=DENSE)
     found = _examples(graph, "y", feeds={"x": (FLOAT32, (-1, 100))})
-    assert found == Examples((1,), (1,), 800, 50)  # 40,000 bytes for 800
+    assert found == BatchLayout((1,), (1,), 800, 50)  # 40,000 bytes for 800
 
 
 def test_rows_of_a_table_are_not_all_read() -> None:
@@ -112,7 +114,7 @@ def test_rows_of_a_table_are_not_all_read() -> None:
     attrs = {"Tparams": FLOAT32, "Tindices": INT32, "Taxis": INT32, "batch_dims": 0}
     graph.add("GatherV2", "y", [table, x, axis], attrs=attrs)
     found = _examples(graph, "y", feeds={"x": (INT32, (-1, 2))})
-    assert found == Examples((1,), (1,), 32, 1)
+    assert found == BatchLayout((1,), (1,), 32, 1)
 
 
 def _sized(graph: Graph, middle: int) -> None:
@@ -134,7 +136,7 @@ def test_shapes_may_be_worked_out_from_the_size_of_the_batch() -> None:
     graph, feeds = Graph(), {"x": (FLOAT32, (-1, 4, 3))}
     _sized(graph, 12)
     found = _examples(graph, "y", feeds=feeds)
-    assert isinstance(found, Examples)
+    assert isinstance(found, BatchLayout)
     assert found.fetches == (1,)
     _alone(graph, ["y:0"], {"x:0": np.arange(60, dtype=np.float32).reshape(5, 4, 3)})
 
@@ -149,7 +151,7 @@ def test_values_may_not_follow_from_the_size_of_the_batch(
 ) -> None:
     graph, feeds = Graph(), {"x": (FLOAT32, (-1, 4, 3))}
     _sized(graph, 12)
-    assert _examples(graph, fetch, feeds=feeds) == Mixed(*mixed)
+    assert _examples(graph, fetch, feeds=feeds) == NotBatchwise(*mixed)
 
 
 def _fused(**attrs: Any) -> Graph:
@@ -166,7 +168,7 @@ def _fused(**attrs: Any) -> Graph:
 
 def test_pieces_of_vectors_are_computed_alone() -> None:
     graph = _fused(slices=[1, 2, 0, -1])
-    assert isinstance(_examples(graph, "y", feeds={"x": (FLOAT32, (-1, 4))}), Examples)
+    assert isinstance(_examples(graph, "y", feeds={"x": (FLOAT32, (-1, 4))}), BatchLayout)
     _alone(graph, ["y:0"], {"x:0": np.arange(12, dtype=np.float32).reshape(3, 4)})
 
 
@@ -182,7 +184,7 @@ def test_pieces_that_are_joined_have_rows_of_their_own(second: int, is_alone: bo
     }  # fmt: skip
     graph.add(FUSED_ELEMENTWISE, "y", [*pieces, factors], attrs=attrs)
     found = _examples(graph, "y", feeds={"x": (FLOAT32, (-1, 4)), "z": (FLOAT32, (second, 1))})
-    assert isinstance(found, Examples) == is_alone
+    assert isinstance(found, BatchLayout) == is_alone
     if is_alone:
         z = np.arange(3, dtype=np.float32).reshape(3, 1)
         _alone(graph, ["y:0"], {"x:0": np.tile(z, 4), "z:0": z})
@@ -235,14 +237,14 @@ def test_what_mixes_examples_is_run_as_a_whole(name: str) -> None:
     graph = Graph()
     _mixing(graph, tiny.placeholder(graph, "x", (-1, 4)))
     found = _examples(graph, name, feeds={"x": (FLOAT32, (-1, 4))})
-    assert found == Mixed(name, graph[name].op)
+    assert found == NotBatchwise(name, graph[name].op)
 
 
 def test_what_comes_before_may_mix_them_too() -> None:
     graph = Graph()
     _mixing(graph, tiny.placeholder(graph, "x", (-1, 4)))
     found = _examples(graph, "with noise", feeds={"x": (FLOAT32, (-1, 4))})
-    assert found == Mixed("r", "RandomStandardNormal")
+    assert found == NotBatchwise("r", "RandomStandardNormal")
 
 
 @pytest.mark.parametrize("name", ["zero", "x"])
@@ -279,7 +281,7 @@ def test_what_examples_share_is_computed_once_if_it_is_more_than_a_value(op: str
     x = tiny.placeholder(graph, "x", (-1, 3))
     graph.add("AddV2", "y", [x, _beside(graph, op)], attrs=FLOATS)
     found = _examples(graph, "y", feeds={"x": (FLOAT32, (-1, 3))})
-    assert found == Mixed(op, op)
+    assert found == NotBatchwise(op, op)
 
 
 @pytest.mark.parametrize("shape", [(3,), (1, 3)])
@@ -290,9 +292,9 @@ def test_one_row_stands_for_all_only_where_it_is_broadcast(shape: tuple[int, ...
     graph.add("AddV2", "y", [x, row], attrs=FLOATS)
     graph.add("AddN", "z", [x, row], attrs={**FLOATS, "N": 2})
     feeds = {"x": (FLOAT32, (-1, 3))}
-    assert isinstance(_examples(graph, "y", feeds=feeds), Examples)
+    assert isinstance(_examples(graph, "y", feeds=feeds), BatchLayout)
     if len(shape) == 2:  # otherwise neither the batch nor an example fits
-        assert _examples(graph, "z", feeds=feeds) == Mixed("z", "AddN")
+        assert _examples(graph, "z", feeds=feeds) == NotBatchwise("z", "AddN")
 
 
 def test_strings_are_run_as_a_whole() -> None:
@@ -302,8 +304,8 @@ def test_strings_are_run_as_a_whole() -> None:
 def test_a_target_is_run_as_a_whole() -> None:
     graph = tiny.affine()
     fed = {(graph["x"], 0): (FLOAT32, (-1, 3))}
-    assert examples_of(graph, [(graph["y"], 0)], [graph["y"]], fed) is None
-    assert isinstance(examples_of(graph, [(graph["y"], 0)], [], fed), Examples)
+    assert batch_layout_of(graph, [(graph["y"], 0)], [graph["y"]], fed) is None
+    assert isinstance(batch_layout_of(graph, [(graph["y"], 0)], [], fed), BatchLayout)
 
 
 def test_outputs_of_nodes_that_are_fed_stay_what_is_fed() -> None:
@@ -314,6 +316,6 @@ def test_outputs_of_nodes_that_are_fed_stay_what_is_fed() -> None:
     top = graph.add("TopKV2", "top", [x, k], attrs=attrs)
     graph.add("AddV2", "y", [(top, 0), (top, 0)], attrs=FLOATS)
     feeds = {(top, 0): (FLOAT32, (-1, 2)), (x, 0): (FLOAT32, (-1, 4))}
-    found = examples_of(graph, [(graph["y"], 0), (top, 1)], [], feeds)
-    assert isinstance(found, Examples)
+    found = batch_layout_of(graph, [(graph["y"], 0), (top, 1)], [], feeds)
+    assert isinstance(found, BatchLayout)
     assert (found.feeds, found.fetches) == ((1, 1), (1, 1))

@@ -8,16 +8,16 @@ from typing import Any
 from drystone_base.core.dtypes import DType
 from drystone_base.core.registered import ENTRY_FUNCTIONS
 
-__all__ = ["as_fast", "as_fast_of", "of_plugins", "runs_here"]
+__all__ = ["keeps_native", "keeps_native_for", "of_plugins", "runs_here"]
 
 
-def as_fast(old: str, new: str) -> bool:
+def keeps_native(old: str, new: str) -> bool:
     """Whether plugins have kernels for ``new`` if they have some for ``old``."""
     found = of_plugins()
     return old not in found or new in found
 
 
-def as_fast_of(op: str, attr: str, dtype: DType) -> bool:
+def keeps_native_for(op: str, attr: str, dtype: DType) -> bool:
     """Whether plugins have kernels of ``op`` for that type, too, if they have some."""
     kernels = of_plugins().get(op)
     return not kernels or any(

@@ -15,13 +15,13 @@ from drystone_base.core.dtypes import DType
 from drystone_base.executor.plan import runs_itself
 from drystone_base.graph import Graph, Node, Output, reachable, topological_order
 from drystone_base.graph.validate import Signatures
-from drystone_base.inference.batch_rules._registry import RULES, SHARED, SIZES, ExamplesCall, Rows
+from drystone_base.inference.batch_rules._registry import RULES, SHARED, SIZES, BatchRuleCall, Rows
 from drystone_base.inference.inference import Inference, infer
 from drystone_base.inference.shapes._values import FOLLOWED
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.defs import OpDef
 
-__all__ = ["Examples", "Mixed", "examples_of"]
+__all__ = ["BatchLayout", "NotBatchwise", "batch_layout_of"]
 
 _HARMLESS: Final = frozenset({"Assert", "ReadVariableOp", "VarHandleOp", "Variable", "VariableV2"})
 """Stateful ops that change nothing."""
@@ -31,7 +31,7 @@ _LOOKS_UP: Final = frozenset({"Gather", "GatherV2"})
 _SAME_MEMORY: Final = frozenset({"ExpandDims", "Identity", "Reshape", "Squeeze", "StopGradient"})
 
 
-class Examples(NamedTuple):
+class BatchLayout(NamedTuple):
     """How a plan's feeds and fetches hold examples, and what one takes.
 
     ``feeds``, ``fetches``: for each, the rows along dimension 0 that one example has; 0 where it is
@@ -45,19 +45,19 @@ class Examples(NamedTuple):
     least: int
 
 
-class Mixed(NamedTuple):
+class NotBatchwise(NamedTuple):
     """A node of a graph that is fed batches: it is not known to compute each example by itself."""
 
     node: str
     op: str
 
 
-def examples_of(
+def batch_layout_of(
     graph: Graph,
     fetches: Sequence[Output],
     targets: Sequence[Node],
     feeds: Mapping[Output, tuple[DType, Shape]],
-) -> Examples | Mixed | None:
+) -> BatchLayout | NotBatchwise | None:
     """How examples lie in feeds and fetches, or what mixes them; None where none are fed.
 
     ``feeds``: dtype and shape of what is fed. Those whose first dimension alone is open hold
@@ -73,15 +73,15 @@ def examples_of(
     order = topological_order(nodes, fed=feeds)
     for node in order:
         if not found.visit(node):
-            return Mixed(node.name, node.op)
+            return NotBatchwise(node.name, node.op)
     for node, k in fetches:
         if found.rows[(node, k)] < SHARED or found.types[(node, k)].is_object:
-            return Mixed(node.name, node.op)
+            return NotBatchwise(node.name, node.op)
     fetched = tuple(found.rows[fetch] for fetch in fetches)
     if not any(fetched):
         return None
     rows = tuple(found.rows[feed] for feed in feeds)
-    return Examples(rows, fetched, max(1, found.most_held(order, fetches)), found.least(order))
+    return BatchLayout(rows, fetched, max(1, found.most_held(order, fetches)), found.least(order))
 
 
 def _is_batch(dtype: DType, shape: Shape) -> bool:
@@ -148,7 +148,7 @@ class _Search:
             return None
         inputs = [self.shapes.shape(source) for source in node.inputs]
         outputs = [self.shapes.shape((node, k)) for k in range(count)]
-        call = ExamplesCall(
+        call = BatchRuleCall(
             node.op, attrs, rows, inputs, outputs, lambda k: self.shapes.value(node.inputs[k])
         )
         try:

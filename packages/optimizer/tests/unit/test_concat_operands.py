@@ -118,7 +118,7 @@ def test_not_more_inputs_than_the_kernel_takes() -> None:
     assert_stays(m, {"x:0": np.ones((2, 8), np.float32)}, ["y:0"], 1)
 
 
-def test_a_reader_of_two_joined_operands() -> None:
+def test_a_reader_of_two_concatenated_operands() -> None:
     m = Maker()
     a, b = m.x("a", (3, 8)), m.x("b", (3, 16))
     one, other = joined(m, "one", a, b), joined(m, "other", b, a)

@@ -13,7 +13,7 @@ import numpy as np
 from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.kernels_there import as_fast
+from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]
@@ -38,7 +38,7 @@ def _match(ctx: Context, node: Node) -> _Found | None:
         shape, before = ctx.shape((node, 0)), ctx.shape(data)
         if shape is None or before is None or any(d < 0 for d in shape) or before == shape:
             continue
-        return _Found(data, lost, shape, numeric) if as_fast(node.op, "BroadcastTo") else None
+        return _Found(data, lost, shape, numeric) if keeps_native(node.op, "BroadcastTo") else None
     return None
 
 

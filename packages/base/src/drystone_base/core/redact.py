@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["masked"]
+__all__ = ["redacted"]
 
 _LETS_IN: Final = (
     r"(https?://)[^/@\s]+@|(://)[^/@\s:]*:[^/@\s]+@|"
@@ -15,7 +15,7 @@ _LETS_IN: Final = (
 """A name and a password before a host, and parameters that are signatures, tokens or keys."""
 
 
-def masked(text: str) -> str:
+def redacted(text: str) -> str:
     """The text with ``***`` in place of passwords and signatures in its addresses."""
     if "://" not in text and "?" not in text:
         return text
