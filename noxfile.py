@@ -242,7 +242,7 @@ def docs(session: nox.Session) -> None:
     """Build the documentation with warnings fatal, and run its examples."""
     install_wheels(session, "docs", "test")
     session.run("python", "-m", "ci.checks.doc_links")
-    session.run("mkdocs", "build", "--strict", "-q", "-f", "ci/config/mkdocs.yml")
+    session.run("python", "-m", "mkdocs", "build", "--strict", "-q", "-f", "ci/config/mkdocs.yml")
     pytest(session, "docs", "--wheels", str(WHEELS), "integration_tests", "-k", "tutorial")
 
 
