@@ -10,6 +10,7 @@ import pytest
 from ci.checks import (
     code_size,
     data_origin,
+    decisions,
     doc_links,
     error_pages,
     forbidden_text,
@@ -136,4 +137,25 @@ def test_data_without_origin_or_over_budget_is_found(tree: Path) -> None:
         "integration_tests/data/bad has no LICENSE",
         "integration_tests/data/bad has no ORIGIN.md",
         "integration_tests/data holds 0.0 MB, budget 0.001 MB",
+    ]
+
+
+def test_decisions_have_a_status_a_length_and_a_place(tree: Path) -> None:
+    folder = "docs/explanation/decisions"
+    put(tree, f"{folder}/index.md", "- [0001 One](0001-one.md)\nThere is no 0002.\n")
+    put(tree, f"{folder}/0001-one.md", "# 0001 One\n\nStatus: accepted.\n\nWhy.\n")
+    assert decisions.find(tree) == []
+    long = "word " * 601
+    put(tree, f"{folder}/0004-four.md", f"# 4\n\nStatus: maybe.\n\n{long}\n\n| a | 1 ms | 2 ms |\n")
+    gone = "Status: superseded by [0009](0009-gone.md)."
+    put(tree, f"{folder}/0003-three.md", f"# 0003 Three\n\n{gone}\n\nWhy.\n")
+    problems = [text.removeprefix(f"{folder}/") for text in decisions.find(tree)]
+    assert problems == [
+        "0003-three.md: it is superseded by a page that is not there",
+        "0004-four.md: the title does not begin with the number",
+        "0004-four.md: no status after the title, such as 'Status: accepted.'",
+        "0004-four.md: 610 words, at most 600 are read",
+        "0004-four.md: a table of figures belongs on a page of docs/reference/measurements",
+        "index.md: does not list [0003 Three](0003-three.md)",
+        "index.md: does not list [4](0004-four.md)",
     ]
