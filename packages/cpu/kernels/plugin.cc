@@ -5,11 +5,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/family.h"
 #include "drystone/kernels.h"
 #include "drystone/logging.h"
 #include "drystone/platform_strings.h"
 #include "plain/parts.h"
-#include "plain/plain.h"
 
 TF_PLATFORM_STRINGS()
 
@@ -45,6 +45,6 @@ void add_from(const std::string& name, const char* function) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
-  drystone::cpu::add_plain_kernels();
+  drystone::cpu::Family::add_all();
   add_from(std::string("libdrystone_cpu_") + level() + ".so", "drystone_cpu_add_fast_kernels");
 }

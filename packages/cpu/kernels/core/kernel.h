@@ -9,7 +9,7 @@
 //       ...
 //     }
 //   };
-//   void add_softplus() { add<Softplus>("Softplus", {{"T", {TF_FLOAT, TF_DOUBLE}}}); }
+//   const Family registered([] { add<Softplus>("Softplus", {{"T", {TF_FLOAT, TF_DOUBLE}}}); });
 //
 // A failure is thrown: fail(TF_INVALID_ARGUMENT, "...") ends the call with that status. compute() may
 // run in several threads at once.

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/family.h"
 #include "core/widen.h"
-#include "fast/fast.h"
 #include "fast/folds.h"
 
 namespace drystone::cpu {
@@ -407,12 +407,12 @@ void add_type(TF_DataType type) {
 
 }  // namespace
 
-void add_batch_norm() {
+const Family registered([] {
   add<FusedBatchNorm<float>>("FusedBatchNorm", {{"T", {TF_FLOAT}}});
   add<FusedBatchNormGrad<float>>("FusedBatchNormGrad", {{"T", {TF_FLOAT}}});
   add_type<float>(TF_FLOAT);
   add_type<Half>(TF_HALF);
   add_type<BFloat16>(TF_BFLOAT16);
-}
+});
 
 }  // namespace drystone::cpu

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/broadcast.h"
-#include "fast/fast.h"
+#include "core/family.h"
 
 namespace drystone::cpu {
 namespace {
@@ -341,7 +341,7 @@ void add_plain_unary(const char* op, Create give) {
   add_kernel(op, {}, give, compute_unary, keep);
 }
 
-void add_elementwise() {
+const Family registered([] {
   add_arithmetic();
   add_division();
   add_comparison();
@@ -358,6 +358,6 @@ void add_elementwise() {
   add_sums();
   add_complex_numbers();
   add_fused_elementwise();
-}
+});
 
 }  // namespace drystone::cpu

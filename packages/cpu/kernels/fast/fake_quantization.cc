@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/family.h"
 #include "core/kernel.h"
-#include "fast/fast.h"
 
 namespace drystone::cpu {
 namespace {
@@ -155,10 +155,10 @@ void add_range(const std::string& name) {
 
 }  // namespace
 
-void add_fake_quantization() {
+const Family registered([] {
   add_range<Range::kAttributes>("FakeQuantWithMinMaxArgs");
   add_range<Range::kScalars>("FakeQuantWithMinMaxVars");
   add_range<Range::kChannels>("FakeQuantWithMinMaxVarsPerChannel");
-}
+});
 
 }  // namespace drystone::cpu

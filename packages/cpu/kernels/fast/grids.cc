@@ -1,6 +1,6 @@
 // Floats to integers of eight bits and back: where what is quantized begins and ends.
+#include "core/family.h"
 #include "core/grid.h"
-#include "fast/fast.h"
 
 namespace drystone::cpu {
 namespace {
@@ -49,11 +49,11 @@ class FromGrid {
 
 }  // namespace
 
-void add_grids() {
+const Family registered([] {
   add<ToGrid<std::uint8_t, TF_UINT8>>("Drystone>ToGrid", {{"T", {TF_UINT8}}});
   add<ToGrid<std::int8_t, TF_INT8>>("Drystone>ToGrid", {{"T", {TF_INT8}}});
   add<FromGrid<std::uint8_t, TF_UINT8>>("Drystone>FromGrid", {{"T", {TF_UINT8}}});
   add<FromGrid<std::int8_t, TF_INT8>>("Drystone>FromGrid", {{"T", {TF_INT8}}});
-}
+});
 
 }  // namespace drystone::cpu

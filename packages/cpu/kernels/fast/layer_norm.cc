@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "fast/fast.h"
+#include "core/family.h"
 #include "fast/folds.h"
 #include "fast/widened.h"
 
@@ -85,12 +85,12 @@ class LayerNorm {
 
 }  // namespace
 
-void add_layer_norm() {
+const Family registered([] {
   const char* op = "Drystone>LayerNorm";
   add<LayerNorm<float>>(op, {{"T", {TF_FLOAT}}});
   add<LayerNorm<double>>(op, {{"T", {TF_DOUBLE}}});
   add<LayerNorm<Half>>(op, {{"T", {TF_HALF}}});
   add<LayerNorm<BFloat16>>(op, {{"T", {TF_BFLOAT16}}});
-}
+});
 
 }  // namespace drystone::cpu

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/family.h"
 #include "core/kernel.h"
-#include "fast/fast.h"
 #include "fast/widened.h"
 
 namespace drystone::cpu {
@@ -134,13 +134,13 @@ class Gradient : public Lrn {
 
 }  // namespace
 
-void add_lrn() {
+const Family registered([] {
   add<Normalize<float>>("LRN", {{"T", {TF_FLOAT}}});
   add<Normalize<Half>>("LRN", {{"T", {TF_HALF}}});
   add<Normalize<BFloat16>>("LRN", {{"T", {TF_BFLOAT16}}});
   add<Gradient<float>>("LRNGrad", {{"T", {TF_FLOAT}}});
   add<Gradient<Half>>("LRNGrad", {{"T", {TF_HALF}}});
   add<Gradient<BFloat16>>("LRNGrad", {{"T", {TF_BFLOAT16}}});
-}
+});
 
 }  // namespace drystone::cpu

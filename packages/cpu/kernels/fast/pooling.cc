@@ -1,9 +1,9 @@
 // Average and maximum pooling.
 #include <limits>
 
+#include "core/family.h"
 #include "core/pool_window.h"
 #include "core/widen.h"
-#include "fast/fast.h"
 #include "fast/lanes.h"
 
 namespace drystone::cpu {
@@ -343,7 +343,7 @@ void add_average_with_gradient(TF_DataType dtype) {
 
 }  // namespace
 
-void add_pooling() {
+const Family registered([] {
   add_average_with_gradient<float>(TF_FLOAT);
   add_average_with_gradient<double>(TF_DOUBLE);
   add_average<Half>(TF_HALF);
@@ -362,6 +362,6 @@ void add_pooling() {
   add_max_with_gradient<std::uint32_t>(TF_UINT32);
   add_max_with_gradient<std::int64_t>(TF_INT64);
   add_max_with_gradient<std::uint64_t>(TF_UINT64);
-}
+});
 
 }  // namespace drystone::cpu

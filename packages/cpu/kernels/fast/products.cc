@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <complex>
 
+#include "core/family.h"
 #include "fast/elementwise.h"
 
 namespace drystone::cpu {
@@ -224,12 +225,12 @@ void add_products_of(TF_DataType dtype) {
 
 }  // namespace
 
-void add_other_products() {
+const Family registered([] {
   add_products_of<double>(TF_DOUBLE);
   add_products_of<std::uint32_t>(TF_INT32);  // integers wrap
   add_products_of<std::uint64_t>(TF_INT64);
   add_products_of<Pair<float>>(TF_COMPLEX64);
   add_products_of<Pair<double>>(TF_COMPLEX128);
-}
+});
 
 }  // namespace drystone::cpu

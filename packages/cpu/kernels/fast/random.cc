@@ -1,6 +1,6 @@
 // Random numbers that depend on nothing but their seeds. Streams are those of TensorFlow.
+#include "core/family.h"
 #include "fast/draws.h"
-#include "fast/fast.h"
 
 namespace drystone::cpu {
 namespace {
@@ -90,7 +90,7 @@ void algorithm(Call& call) { *call.output(0, {}).write<std::int32_t>() = 1; }
 
 }  // namespace
 
-void add_random() {
+const Family registered([] {
   add_floats<FromSeed, Uniform>("StatelessRandomUniform");
   add_floats<FromSeed, Normal>("StatelessRandomNormal");
   add_floats<FromSeed, Truncated>("StatelessTruncatedNormal");
@@ -111,6 +111,6 @@ void add_random() {
   add<key_counter<true>>("StatelessRandomGetKeyCounterAlg");
   add<algorithm>("StatelessRandomGetAlg");
   add_random_state();
-}
+});
 
 }  // namespace drystone::cpu

@@ -9,7 +9,6 @@
 #include "core/moving.h"
 #include "drystone/kernel_state.h"
 #include "fast/draws.h"
-#include "fast/fast.h"
 
 namespace drystone::cpu {
 namespace {

@@ -3,7 +3,7 @@
 #include <complex>
 #include <limits>
 
-#include "fast/fast.h"
+#include "core/family.h"
 #include "fast/folds.h"
 
 namespace drystone::cpu {
@@ -161,7 +161,7 @@ void add_bias(TF_DataType type) {
 
 }  // namespace
 
-void add_reductions() {
+const Family registered([] {
   add_numbers<SumFold>("Sum");
   add_numbers<ProdFold>("Prod");
   add_floats<MeanFold>("Mean");
@@ -185,6 +185,6 @@ void add_reductions() {
   add<l2_loss<double>>("L2Loss", {{"T", {TF_DOUBLE}}});
   add<l2_loss<Half>>("L2Loss", {{"T", {TF_HALF}}});
   add<l2_loss<BFloat16>>("L2Loss", {{"T", {TF_BFLOAT16}}});
-}
+});
 
 }  // namespace drystone::cpu

@@ -1,7 +1,7 @@
 // Softmax, its logarithm, and cross entropy.
 #include <cmath>
 
-#include "fast/fast.h"
+#include "core/family.h"
 #include "fast/folds.h"
 #include "fast/vector_math.h"
 #include "fast/widened.h"
@@ -169,11 +169,11 @@ void add_all(TF_DataType type) {
 
 }  // namespace
 
-void add_softmax() {
+const Family registered([] {
   add_all<float>(TF_FLOAT);
   add_all<double>(TF_DOUBLE);
   add_all<Half>(TF_HALF);
   add_all<BFloat16>(TF_BFLOAT16);
-}
+});
 
 }  // namespace drystone::cpu

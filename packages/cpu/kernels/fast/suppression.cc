@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
+#include "core/family.h"
 #include "core/moving.h"
 #include "core/widen.h"
 #include "fast/chosen_boxes.h"
-#include "fast/fast.h"
 
 namespace drystone::cpu {
 namespace {
@@ -326,7 +326,7 @@ class CombinedSuppression {
 
 }  // namespace
 
-void add_suppression() {
+const Family registered([] {
   add<Suppression>("NonMaxSuppression");
   const std::vector<Constraint> wide = {{"T", {TF_FLOAT, TF_HALF}}};
   add<Suppression>("NonMaxSuppressionV2", wide);
@@ -335,6 +335,6 @@ void add_suppression() {
   add<Suppression>("NonMaxSuppressionV5", wide);
   add<suppress_with_overlaps>("NonMaxSuppressionWithOverlaps");
   add<CombinedSuppression>("CombinedNonMaxSuppression");
-}
+});
 
 }  // namespace drystone::cpu

@@ -1,7 +1,7 @@
 // Steps of optimizers: Apply*, ResourceApply*, SparseApply* and ResourceSparseApply*.
+#include "core/family.h"
 #include "core/updates.h"
 
-#include "fast/fast.h"
 #include "fast/update_rules.h"
 
 namespace drystone::cpu {
@@ -83,7 +83,7 @@ void add_ftrl(const char* name) {
 
 }  // namespace
 
-void add_updates() {
+const Family registered([] {
   add_all<rules::Adadelta>("Adadelta");
   add_all<rules::Adagrad>("Adagrad");
   add_all<rules::AdagradDA>("AdagradDA");
@@ -103,6 +103,6 @@ void add_updates() {
   add_all<rules::ProximalAdagrad>("ProximalAdagrad");
   add_all<rules::ProximalGradientDescent>("ProximalGradientDescent");
   add_all<rules::RMSProp>("RMSProp");
-}
+});
 
 }  // namespace drystone::cpu

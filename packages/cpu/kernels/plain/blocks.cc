@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/moving_text.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -252,7 +252,7 @@ class SparseToDense {
 
 }  // namespace
 
-void add_blocks() {
+const Family registered([] {
   const std::vector<Constraint> any = {{"T", plain_types()}};
   add<deal_any<true>>("SpaceToBatchND", any);
   add<deal_any<false>>("BatchToSpaceND", any);
@@ -264,6 +264,6 @@ void add_blocks() {
     add<matrix_diag_part>((prefix + "MatrixDiagPart").c_str(), any);
   }
   add_moving<SparseToDense>("SparseToDense");
-}
+});
 
 }  // namespace drystone::cpu

@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/moving.h"
 #include "core/text.h"
 #include "core/widen.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -174,13 +174,13 @@ void add_numerics(TF_DataType dtype) {
 
 }  // namespace
 
-void add_checks() {
+const Family registered([] {
   add<Assert>("Assert");
   add<Bitcast>("Bitcast", {{"T", plain_types()}, {"type", plain_types()}});
   add_numerics<float>(TF_FLOAT);
   add_numerics<double>(TF_DOUBLE);
   add_numerics<Half>(TF_HALF);
   add_numerics<BFloat16>(TF_BFLOAT16);
-}
+});
 
 }  // namespace drystone::cpu

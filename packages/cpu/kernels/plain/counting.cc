@@ -1,7 +1,7 @@
 // How often integers occur: in all, or in each row of a dense, ragged or sparse matrix.
 #include <algorithm>
 
-#include "plain/plain.h"
+#include "core/family.h"
 #include "plain/sparse.h"
 
 namespace drystone::cpu {
@@ -122,11 +122,11 @@ void add_for(TF_DataType dtype) {
 
 }  // namespace
 
-void add_counting() {
+const Family registered([] {
   add_for<std::int32_t>(TF_INT32);
   add_for<std::int64_t>(TF_INT64);
   add_for<float>(TF_FLOAT);
   add_for<double>(TF_DOUBLE);
-}
+});
 
 }  // namespace drystone::cpu

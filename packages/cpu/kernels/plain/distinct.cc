@@ -3,9 +3,9 @@
 #include <cstring>
 #include <limits>
 
+#include "core/family.h"
 #include "core/moving_text.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -269,7 +269,7 @@ void dynamic_stitch(Call& call) {
 
 }  // namespace
 
-void add_distinct() {
+const Family registered([] {
   const std::vector<Constraint> any = {{"T", plain_types()}};
   add<unique_of_vector>("Unique", any);
   add<unique_of_vector>("UniqueWithCounts", any);
@@ -279,6 +279,6 @@ void add_distinct() {
   add_moving<DynamicPartition>("DynamicPartition");
   add_moving<dynamic_stitch>("DynamicStitch");
   add_moving<dynamic_stitch>("ParallelDynamicStitch");
-}
+});
 
 }  // namespace drystone::cpu

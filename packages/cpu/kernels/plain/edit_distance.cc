@@ -3,8 +3,8 @@
 #include <limits>
 #include <numeric>
 
+#include "core/family.h"
 #include "core/text.h"
-#include "plain/plain.h"
 #include "plain/sparse.h"
 
 namespace drystone::cpu {
@@ -104,13 +104,13 @@ class EditDistance {
 
 }  // namespace
 
-void add_edit_distance() {
+const Family registered([] {
   const std::vector<TF_DataType> integers = {TF_INT8,  TF_INT16,  TF_INT32,
                                              TF_INT64, TF_UINT8, TF_UINT16};
   add<EditDistance<std::int64_t>>("EditDistance", {{"T", integers}});
   add<EditDistance<std::string_view>>("EditDistance", {{"T", {TF_STRING}}});
   add<EditDistance<float>>("EditDistance", {{"T", {TF_FLOAT}}});
   add<EditDistance<double>>("EditDistance", {{"T", {TF_DOUBLE}}});
-}
+});
 
 }  // namespace drystone::cpu

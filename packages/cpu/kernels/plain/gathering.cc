@@ -1,10 +1,10 @@
 // Elements read by index.
 #include <cstring>
 
+#include "core/family.h"
 #include "core/moving_text.h"
 #include "core/stored.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -225,13 +225,13 @@ class OneHot {
 
 }  // namespace
 
-void add_gathering() {
+const Family registered([] {
   add_moving<gather_first>("Gather", "Tparams");
   add_moving<GatherV2>("GatherV2", "Tparams");
   add_moving<GatherNd>("GatherNd", "Tparams");
   add<ResourceGather>("ResourceGather", {{"dtype", plain_types()}});
   add<ResourceGatherNd>("ResourceGatherNd", {{"dtype", plain_types()}});
   add_moving<OneHot>("OneHot");
-}
+});
 
 }  // namespace drystone::cpu

@@ -1,8 +1,8 @@
 // Tensors joined along a dim, and taken apart.
 #include <cstring>
 
+#include "core/family.h"
 #include "core/moving_text.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -172,13 +172,13 @@ void split_v(Call& call) {
 
 }  // namespace
 
-void add_joining() {
+const Family registered([] {
   add_moving<concat>("Concat");
   add_moving<concat_v2>("ConcatV2");
   add_moving<Pack>("Pack");
   add_moving<Unpack>("Unpack");
   add_moving<split>("Split");
   add_moving<split_v>("SplitV");
-}
+});
 
 }  // namespace drystone::cpu

@@ -7,9 +7,9 @@
 #include <cctype>
 #include <iterator>
 
+#include "core/family.h"
 #include "core/text.h"
 #include "plain/letter_case_data.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -170,9 +170,9 @@ class ChangeCase {
 
 }  // namespace
 
-void add_letter_case() {
+const Family registered([] {
   add<ChangeCase<false>>("StringLower");
   add<ChangeCase<true>>("StringUpper");
-}
+});
 
 }  // namespace drystone::cpu

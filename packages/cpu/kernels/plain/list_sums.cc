@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/lists.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -63,9 +63,9 @@ void sum(Call& call) {
 
 }  // namespace
 
-void add_list_sums() {
+const Family registered([] {
   add<zeros_like>("ZerosLike", {{"T", {TF_VARIANT}}});
   add<sum>("AddN", {{"T", {TF_VARIANT}}});
-}
+});
 
 }  // namespace drystone::cpu

@@ -6,9 +6,9 @@
 #include <limits>
 #include <numbers>
 
+#include "core/family.h"
 #include "core/widen.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -389,7 +389,7 @@ void in_top_k_v2(Call& call) {
 
 }  // namespace
 
-void add_ordering() {
+const Family registered([] {
   add<TopK>("TopK", {{"T", ordered_types()}});
   add<top_k_v2>("TopKV2", {{"T", ordered_types()}});
   std::vector<TF_DataType> types = ordered_types();
@@ -402,6 +402,6 @@ void add_ordering() {
   add_float_scan<LogSumExp>("CumulativeLogsumexp");
   add<InTopK>("InTopK");
   add<in_top_k_v2>("InTopKV2");
-}
+});
 
 }  // namespace drystone::cpu

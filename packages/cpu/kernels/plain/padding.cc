@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/moving_text.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -209,13 +209,13 @@ void fill_with(Call& call) {
 
 }  // namespace
 
-void add_padding() {
+const Family registered([] {
   add_moving<pad<false>>("Pad");
   add_moving<pad<true>>("PadV2");
   add_moving<MirrorPad>("MirrorPad");
   add_moving<tile>("Tile");
   add_moving<broadcast_to>("BroadcastTo");
   add_moving<fill_with>("Fill");
-}
+});
 
 }  // namespace drystone::cpu

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <limits>
 
+#include "core/family.h"
 #include "core/widen.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -187,7 +187,7 @@ void add_cross(std::initializer_list<TF_DataType> types) {
 
 }  // namespace
 
-void add_places() {
+const Family registered([] {
   add<DimMap<std::int32_t>>("DataFormatDimMap", {{"T", {TF_INT32}}});
   add<DimMap<std::int64_t>>("DataFormatDimMap", {{"T", {TF_INT64}}});
   add<VecPermute>("DataFormatVecPermute");
@@ -202,6 +202,6 @@ void add_places() {
             std::uint16_t, std::uint32_t, std::uint64_t, Half, BFloat16>(
       {TF_FLOAT, TF_DOUBLE, TF_INT32, TF_INT64, TF_INT8, TF_INT16, TF_UINT8, TF_UINT16, TF_UINT32,
        TF_UINT64, TF_HALF, TF_BFLOAT16});
-}
+});
 
 }  // namespace drystone::cpu

@@ -1,10 +1,10 @@
 // Maximum pooling that says where the maxima were, and what is handed back to these places.
 #include <vector>
 
+#include "core/family.h"
 #include "core/moving.h"
 #include "core/pool_window.h"
 #include "core/widen.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -129,7 +129,7 @@ void add_for(TF_DataType dtype) {
 
 }  // namespace
 
-void add_pooling_places() {
+const Family registered([] {
   add_for<float>(TF_FLOAT);
   add_for<double>(TF_DOUBLE);
   add_for<Half>(TF_HALF);
@@ -142,6 +142,6 @@ void add_pooling_places() {
   add_for<std::uint16_t>(TF_UINT16);
   add_for<std::uint32_t>(TF_UINT32);
   add_for<std::uint64_t>(TF_UINT64);
-}
+});
 
 }  // namespace drystone::cpu

@@ -5,9 +5,9 @@
 #include <memory>
 #include <mutex>
 
+#include "core/family.h"
 #include "dnnl/entry.h"
 #include "plain/parts.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -134,10 +134,10 @@ void add_quantized() {
 
 }  // namespace
 
-void add_products() {
+const Family registered([] {
   if (!has_part(kLibrary)) return;  // built without oneDNN
   add_rows(std::make_index_sequence<std::size(kRows)>());
   add_quantized();
-}
+});
 
 }  // namespace drystone::cpu

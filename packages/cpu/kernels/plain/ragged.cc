@@ -3,10 +3,10 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/moving_text.h"
 #include "core/widen.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -361,7 +361,7 @@ void add_gather(TF_DataType splits) {
 
 }  // namespace
 
-void add_ragged() {
+const Family registered([] {
   add_range<BFloat16>(TF_BFLOAT16);
   add_range<float>(TF_FLOAT);
   add_range<double>(TF_DOUBLE);
@@ -371,6 +371,6 @@ void add_ragged() {
   add_gather<std::int64_t>(TF_INT64);
   add<RaggedTensorToSparse>("RaggedTensorToSparse");
   add_moving<RaggedTensorToTensor>("RaggedTensorToTensor");
-}
+});
 
 }  // namespace drystone::cpu

@@ -1,8 +1,8 @@
 // Other dims for the same elements, what the dims are, and arithmetic with them.
 #include <algorithm>
 
+#include "core/family.h"
 #include "core/moving.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -196,7 +196,7 @@ void concat_offset(Call& call) {
 
 }  // namespace
 
-void add_reshaping() {
+const Family registered([] {
   add<reshape>("Reshape");
   add<expand_dims>("ExpandDims");
   add<Squeeze>("Squeeze");
@@ -210,6 +210,6 @@ void add_reshaping() {
   add<concat_offset>("ConcatOffset");
   add<invert_permutation<std::int32_t>>("InvertPermutation", {{"T", {TF_INT32}}});
   add<invert_permutation<std::int64_t>>("InvertPermutation", {{"T", {TF_INT64}}});
-}
+});
 
 }  // namespace drystone::cpu

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/widen.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -346,7 +346,7 @@ class CropAndResize {
 
 }  // namespace
 
-void add_resizing() {
+const Family registered([] {
   std::vector<TF_DataType> numbers = real_types();
   numbers.insert(numbers.end(), {TF_HALF, TF_BFLOAT16});
   add<ResizeBilinear>("ResizeBilinear", {{"T", numbers}});
@@ -355,6 +355,6 @@ void add_resizing() {
   add<ResizeNearestGrad>("ResizeNearestNeighborGrad",
                          {{"T", {TF_FLOAT, TF_DOUBLE, TF_INT32, TF_INT8, TF_UINT8}}});
   add<CropAndResize>("CropAndResize", {{"T", numbers}});
-}
+});
 
 }  // namespace drystone::cpu

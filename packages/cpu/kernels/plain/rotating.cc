@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/moving_text.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -328,7 +328,7 @@ class MatrixDiag : Aligned {
 
 }  // namespace
 
-void add_rotating() {
+const Family registered([] {
   const std::vector<Constraint> any = {{"T", plain_types()}};
   const std::vector<Constraint> sums = {{"T", types_of(Operation::kAdd)}};
   add_moving<roll>("Roll");
@@ -341,6 +341,6 @@ void add_rotating() {
     add<MatrixDiagPart>((std::string("MatrixDiagPart") + version).c_str(), any);
     add<MatrixSetDiag>((std::string("MatrixSetDiag") + version).c_str(), any);
   }
-}
+});
 
 }  // namespace drystone::cpu

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/family.h"
 #include "drystone/kernels_experimental.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -168,7 +168,7 @@ void add_places(const std::string& name) {
 
 }  // namespace
 
-void add_scattering() {
+const Family registered([] {
   add_rows<kUpdate>("Update");
   add_rows<kAdd>("Add");
   add_rows<kSub>("Sub");
@@ -184,6 +184,6 @@ void add_scattering() {
   const std::vector<TF_DataType> numbers = types_of(kAdd);
   add<ScatterNd>("ScatterNd", {{"T", numbers}});
   add<TensorScatter<kAdd>>("ScatterNdNonAliasingAdd", {{"T", numbers}});
-}
+});
 
 }  // namespace drystone::cpu

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/family.h"
 #include "core/moving.h"
 #include "core/widen.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -130,7 +130,7 @@ void add_nth(std::initializer_list<TF_DataType> types) {
 
 }  // namespace
 
-void add_searching() {
+const Family registered([] {
   add<bound<false>>("LowerBound", {{"T", real_types()}});
   add<bound<true>>("UpperBound", {{"T", real_types()}});
   const std::vector<Constraint> numbers = {{"T", {TF_INT32, TF_INT64, TF_FLOAT, TF_DOUBLE}}};
@@ -140,6 +140,6 @@ void add_searching() {
           std::uint16_t, std::uint32_t, std::uint64_t, Half, BFloat16>(
       {TF_FLOAT, TF_DOUBLE, TF_INT32, TF_INT64, TF_INT8, TF_INT16, TF_UINT8, TF_UINT16, TF_UINT32,
        TF_UINT64, TF_HALF, TF_BFLOAT16});
-}
+});
 
 }  // namespace drystone::cpu

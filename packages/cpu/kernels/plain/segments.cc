@@ -6,9 +6,9 @@
 #include <cstring>
 #include <limits>
 
+#include "core/family.h"
 #include "core/widen.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -267,7 +267,7 @@ void add_sparse(const std::string& name, const std::vector<TF_DataType>& types) 
 
 }  // namespace
 
-void add_segments() {
+const Family registered([] {
   add_folds<kAdd>("Sum");
   add_folds<kMul>("Prod");
   add_folds<kMin>("Min");
@@ -276,6 +276,6 @@ void add_segments() {
   add_sparse<Scale::kNone>("Sum", types_of(kMin));
   add_sparse<Scale::kMean>("Mean", {TF_FLOAT, TF_DOUBLE, TF_HALF, TF_BFLOAT16});
   add_sparse<Scale::kRoot>("SqrtN", {TF_FLOAT, TF_DOUBLE, TF_HALF, TF_BFLOAT16});
-}
+});
 
 }  // namespace drystone::cpu

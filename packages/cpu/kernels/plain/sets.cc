@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/family.h"
 #include "core/text.h"
-#include "plain/plain.h"
 #include "plain/sparse.h"
 
 namespace drystone::cpu {
@@ -196,9 +196,9 @@ void add_for(const std::vector<TF_DataType>& dtypes) {
 
 }  // namespace
 
-void add_sets() {
+const Family registered([] {
   add_for<std::int64_t>({TF_INT8, TF_INT16, TF_INT32, TF_INT64, TF_UINT8, TF_UINT16});
   add_for<std::string_view>({TF_STRING});
-}
+});
 
 }  // namespace drystone::cpu

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/moving_text.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -267,13 +267,13 @@ class ResourceStridedSliceAssign {
 
 }  // namespace
 
-void add_slicing() {
+const Family registered([] {
   const std::vector<Constraint> any = {{"T", plain_types()}};
   add_moving<slice>("Slice");
   add_moving<StridedSlice>("StridedSlice");
   add<StridedSliceGrad>("StridedSliceGrad", any);
   add_moving<TensorStridedSliceUpdate>("TensorStridedSliceUpdate");
   add<ResourceStridedSliceAssign>("ResourceStridedSliceAssign", any);
-}
+});
 
 }  // namespace drystone::cpu

@@ -5,9 +5,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/family.h"
 #include "core/widen.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 #include "plain/sparse.h"
 
 namespace drystone::cpu {
@@ -234,7 +234,7 @@ void add_reductions(const std::string& name) {
 
 }  // namespace
 
-void add_sparse_arithmetic() {
+const Family registered([] {
   add<dense_add>("SparseTensorDenseAdd", {{"T", types_of(Operation::kAdd)}});
   add<with_dense<Operation::kAdd>>("SparseDenseCwiseAdd", {{"T", types_of(Operation::kAdd)}});
   add<with_dense<Operation::kMul>>("SparseDenseCwiseMul", {{"T", types_of(Operation::kMul)}});
@@ -244,6 +244,6 @@ void add_sparse_arithmetic() {
   add<softmax<float>>("SparseSoftmax", {{"T", {TF_FLOAT}}});
   add<softmax<double>>("SparseSoftmax", {{"T", {TF_DOUBLE}}});
   add<softmax<Half>>("SparseSoftmax", {{"T", {TF_HALF}}});
-}
+});
 
 }  // namespace drystone::cpu

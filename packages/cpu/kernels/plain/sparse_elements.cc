@@ -4,9 +4,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/family.h"
 #include "core/moving_text.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 #include "plain/sparse.h"
 
 namespace drystone::cpu {
@@ -247,7 +247,7 @@ void add_matmul(TF_DataType dtype) {
 
 }  // namespace
 
-void add_sparse_elements() {
+const Family registered([] {
   add_moving<reorder>("SparseReorder");
   add_moving<slice>("SparseSlice");
   add_moving<split>("SparseSplit");
@@ -260,6 +260,6 @@ void add_sparse_elements() {
   add_matmul<std::int32_t>(TF_INT32);
   add_matmul<std::complex<float>>(TF_COMPLEX64);
   add_matmul<std::complex<double>>(TF_COMPLEX128);
-}
+});
 
 }  // namespace drystone::cpu

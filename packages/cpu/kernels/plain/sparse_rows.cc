@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/text.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -135,7 +135,7 @@ void fill_empty_rows(Call& call) {
 
 }  // namespace
 
-void add_sparse_rows() {
+const Family registered([] {
   const char* fill = "SparseFillEmptyRows";
   add<sparse_reshape>("SparseReshape");
   add<fill_empty_rows<std::uint8_t>>(fill, {{"T", {TF_BOOL, TF_INT8, TF_UINT8}}});
@@ -144,6 +144,6 @@ void add_sparse_rows() {
   const Constraint eight = {"T", {TF_INT64, TF_UINT64, TF_DOUBLE, TF_COMPLEX64}};
   add<fill_empty_rows<std::uint64_t>>(fill, {eight});
   add<fill_empty_rows<TF_TString>>(fill, {{"T", {TF_STRING}}});
-}
+});
 
 }  // namespace drystone::cpu

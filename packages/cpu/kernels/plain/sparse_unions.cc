@@ -5,9 +5,9 @@
 #include <cstring>
 #include <numeric>
 
+#include "core/family.h"
 #include "core/widen.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 #include "plain/sparse.h"
 
 namespace drystone::cpu {
@@ -168,7 +168,7 @@ void add_sum(TF_DataType dtype, TF_DataType real) {
 
 }  // namespace
 
-void add_sparse_unions() {
+const Family registered([] {
   add_sum<float>(TF_FLOAT, TF_FLOAT);
   add_sum<double>(TF_DOUBLE, TF_DOUBLE);
   add_sum<Half>(TF_HALF, TF_HALF);
@@ -185,6 +185,6 @@ void add_sparse_unions() {
   add<extreme<Operation::kMin>>("SparseSparseMinimum", {{"T", reals}});
   reals.insert(reals.end(), {TF_COMPLEX64, TF_COMPLEX128});
   add<sum_gradient>("SparseAddGrad", {{"T", reals}});
-}
+});
 
 }  // namespace drystone::cpu

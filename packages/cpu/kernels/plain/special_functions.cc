@@ -5,9 +5,9 @@
 #include <limits>
 #include <numbers>
 
+#include "core/family.h"
 #include "core/moving.h"
 #include "core/widen.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -106,11 +106,11 @@ void add_for(const char* op) {
 
 }  // namespace
 
-void add_special_functions() {
+const Family registered([] {
   add_for<lgamma_of>("Lgamma");
   add_for<digamma_of>("Digamma");
   add_for<erfinv_of>("Erfinv");
   add_for<ndtri_of>("Ndtri");
-}
+});
 
 }  // namespace drystone::cpu

@@ -2,7 +2,7 @@
 #include <mutex>
 
 #include "core/containers.h"
-#include "plain/plain.h"
+#include "core/family.h"
 
 namespace drystone::cpu {
 namespace {
@@ -89,11 +89,11 @@ void close(Call& call) {
 
 }  // namespace
 
-void add_stacks() {
+const Family registered([] {
   add<Make>("StackV2", {{"elem_type", element_types()}});
   add<Push>("StackPushV2", {{"T", element_types()}});
   add<Pop>("StackPopV2", {{"elem_type", element_types()}});
   add<close>("StackCloseV2");
-}
+});
 
 }  // namespace drystone::cpu

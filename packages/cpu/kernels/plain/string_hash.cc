@@ -2,8 +2,8 @@
 #include <bit>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/text.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -212,10 +212,10 @@ class Bucket {
 
 }  // namespace
 
-void add_string_hash() {
+const Family registered([] {
   add<Bucket<fingerprint>>("StringToHashBucketFast");
   add<Bucket<murmur>>("StringToHashBucket");
   add<StrongBucket>("StringToHashBucketStrong");
-}
+});
 
 }  // namespace drystone::cpu

@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "core/broadcast.h"
+#include "core/family.h"
 #include "core/moving.h"
 #include "core/text.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -201,7 +201,7 @@ void strip(Call& call) {
 
 }  // namespace
 
-void add_string_joining() {
+const Family registered([] {
   const std::vector<Constraint> strings = {{"T", {TF_STRING}}};
   add<Compare<true>>("Equal", strings);
   add<Compare<false>>("NotEqual", strings);
@@ -209,6 +209,6 @@ void add_string_joining() {
   add<ReduceJoin>("ReduceJoin");
   add<UnsortedSegmentJoin>("UnsortedSegmentJoin");
   add<strip>("StringStrip");
-}
+});
 
 }  // namespace drystone::cpu

@@ -10,10 +10,10 @@
 
 #include <locale.h>  // NOLINT(modernize-deprecated-headers): newlocale is POSIX's
 
+#include "core/family.h"
 #include "core/moving.h"
 #include "core/text.h"
 #include "core/widen.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -240,7 +240,7 @@ void string_to_number(Call& call) {
 
 }  // namespace
 
-void add_string_numbers() {
+const Family registered([] {
   std::vector<TF_DataType> types = real_types();
   types.insert(types.end(),
                {TF_BOOL, TF_HALF, TF_BFLOAT16, TF_COMPLEX64, TF_COMPLEX128, TF_STRING});
@@ -252,6 +252,6 @@ void add_string_numbers() {
   add<string_to_number<std::int64_t>>(op, {{"out_type", {TF_INT64}}});
   add<string_to_number<std::uint32_t>>(op, {{"out_type", {TF_UINT32}}});
   add<string_to_number<std::uint64_t>>(op, {{"out_type", {TF_UINT64}}});
-}
+});
 
 }  // namespace drystone::cpu

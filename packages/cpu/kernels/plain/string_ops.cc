@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/family.h"
 #include "core/text.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -247,13 +247,13 @@ class DecodeRaw {
 
 }  // namespace
 
-void add_string_ops() {
+const Family registered([] {
   add<Length>("StringLength");
   add<Substr>("Substr");
   add<Join>("StringJoin");
   add<EncodeBase64>("EncodeBase64");
   add<decode_base64>("DecodeBase64");
   add<DecodeRaw>("DecodeRaw");
-}
+});
 
 }  // namespace drystone::cpu

@@ -2,8 +2,8 @@
 // order ops run.
 #include <algorithm>
 
+#include "core/family.h"
 #include "core/tensor_array.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -270,7 +270,7 @@ void close(Call& call) { Locked(call).array->close(); }
 
 }  // namespace
 
-void add_tensor_arrays() {
+const Family registered([] {
   const std::vector<TF_DataType>& any = element_types();
   add<Make>("TensorArrayV3", {{"dtype", any}});
   add<Gradient>("TensorArrayGradV3");
@@ -283,6 +283,6 @@ void add_tensor_arrays() {
   add<Split>("TensorArraySplitV3", {{"T", any}});
   add<size>("TensorArraySizeV3");
   add<close>("TensorArrayCloseV3");
-}
+});
 
 }  // namespace drystone::cpu

@@ -1,8 +1,8 @@
 // Tensor lists: made, pushed to and popped, read and written by index, stacked.
 #include <algorithm>
 
+#include "core/family.h"
 #include "core/lists.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -190,7 +190,7 @@ void resize(Call& call) {
 
 }  // namespace
 
-void add_tensor_lists() {
+const Family registered([] {
   const std::vector<Constraint> any = {{"element_dtype", element_types()}};
   const std::vector<Constraint> packed = {{"element_dtype", packed_types()}};
   add<Empty>("EmptyTensorList", any);
@@ -205,6 +205,6 @@ void add_tensor_lists() {
   add<element_shape<std::int32_t>>("TensorListElementShape", {{"shape_type", {TF_INT32}}});
   add<element_shape<std::int64_t>>("TensorListElementShape", {{"shape_type", {TF_INT64}}});
   add<resize>("TensorListResize");
-}
+});
 
 }  // namespace drystone::cpu

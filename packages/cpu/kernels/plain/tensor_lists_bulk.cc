@@ -1,8 +1,8 @@
 // Tensor lists in bulk: gather, scatter, concat, split.
 #include <algorithm>
 
+#include "core/family.h"
 #include "core/lists.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -221,7 +221,7 @@ class Split {
 
 }  // namespace
 
-void add_tensor_lists_bulk() {
+const Family registered([] {
   const std::vector<Constraint> packed = {{"element_dtype", packed_types()}};
   add<Gather>("TensorListGather", packed);
   add<Scatter>("TensorListScatter", packed);
@@ -230,6 +230,6 @@ void add_tensor_lists_bulk() {
   add<Concat>("TensorListConcat", packed);
   add<Concat>("TensorListConcatV2", packed);
   add<Split>("TensorListSplit", packed);
-}
+});
 
 }  // namespace drystone::cpu

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/family.h"
 #include "core/text.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -199,10 +199,10 @@ class NGrams {
 
 }  // namespace
 
-void add_tokens() {
+const Family registered([] {
   add<Split>("StringSplit");
   add<SplitV2>("StringSplitV2");
   add<NGrams>("StringNGrams");
-}
+});
 
 }  // namespace drystone::cpu

@@ -1,8 +1,8 @@
 // Elements in another order: transposed, reversed, or dealt to other dims in blocks.
 #include <algorithm>
 
+#include "core/family.h"
 #include "core/moving_text.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -223,7 +223,7 @@ class DepthToSpace : DepthAndSpace {
 
 }  // namespace
 
-void add_transposing() {
+const Family registered([] {
   add_moving<transpose<false>>("Transpose");
   add_moving<transpose<true>>("ConjugateTranspose");
   add_moving<reverse>("Reverse");
@@ -231,6 +231,6 @@ void add_transposing() {
   add_moving<ReverseSequence>("ReverseSequence");
   add_moving<SpaceToDepth>("SpaceToDepth");
   add_moving<DepthToSpace>("DepthToSpace");
-}
+});
 
 }  // namespace drystone::cpu

@@ -1,9 +1,9 @@
 // Variables, by reference and by resource: read, assigned, added to.
 #include <algorithm>
 
+#include "core/family.h"
 #include "drystone/kernels_experimental.h"
 #include "plain/combine.h"
-#include "plain/plain.h"
 
 namespace drystone::cpu {
 namespace {
@@ -114,7 +114,7 @@ void assign_step_reference(Call& call) {
 
 }  // namespace
 
-void add_variables() {
+const Family registered([] {
   const std::vector<TF_DataType> numbers = types_of(Operation::kAdd);
   add<read_variable>("ReadVariableOp", {{"dtype", plain_types()}});
   add<is_initialized>("VarIsInitializedOp");
@@ -127,6 +127,6 @@ void add_variables() {
   add<assign_step<Operation::kSub>>("AssignSubVariableOp", {{"dtype", numbers}});
   add<assign_step_reference<Operation::kAdd>>("AssignAdd", {{"T", numbers}});
   add<assign_step_reference<Operation::kSub>>("AssignSub", {{"T", numbers}});
-}
+});
 
 }  // namespace drystone::cpu
