@@ -28,8 +28,10 @@ extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
   drystone::cpu::Family::add_all();
 }
 """
-FLAGS = ("-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wno-unknown-pragmas",
-         "-ffp-contract=off")  # fmt: skip
+FLAGS = (
+    "-std=c++20", "-O1", "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra",
+    "-Wno-unknown-pragmas", "-ffp-contract=off",
+)  # fmt: skip
 _INCLUDED = re.compile(r'(?m)^#include "((?:core|fast|plain)/[\w/]+)\.h"')
 
 

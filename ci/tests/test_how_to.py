@@ -103,7 +103,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def environment(tree: Path, *more: Path) -> dict[str, str]:
-    """Variables with which Python imports the copy: no finder of an editable install is run (-S)."""
+    """With these Python imports the copy: by -S no finder of an editable install runs."""
     elsewhere = [folder_of(name).parent for name in NEIGHBOURS if importlib.util.find_spec(name)]
     # Native parts of an editable install lie beside the site's packages, under the same names.
     site = [path for path in sys.path if path.endswith("site-packages")]
