@@ -118,7 +118,7 @@ def _wrong(_: CompileRequest) -> Executable:
 
 @pytest.mark.parametrize(
     ("make", "text"),
-    [(_raises, "failed while it ran: RuntimeError: lost 1"), (_wrong, "an output is float64")],
+    [(_raises, "failed while it ran: RuntimeError: lost 1"), (_wrong, "output 0 is float64")],
 )
 def test_an_executable_that_fails_does_not_fail_a_run(make: Any, text: str) -> None:
     Compiling({"AddN"}, make)

@@ -85,6 +85,11 @@ TF_CAPI_EXPORT extern int64_t DS_AddExecutable(int64_t number, void* executable,
                                                const int64_t* shapes, size_t num_shapes,
                                                const int64_t* versions, TF_Status* status);
 
+/* State what shapes its outputs have: of each its rank, then its dimensions; below 0 for what is unknown.
+ * An executable that gives others has failed. */
+TF_CAPI_EXPORT extern void DS_ExpectShapes(int64_t number, int64_t executable, const int64_t* shapes,
+                                           size_t num_shapes, TF_Status* status);
+
 /* Destroy an executable, after the call that is under way. */
 TF_CAPI_EXPORT extern void DS_RemoveExecutable(int64_t number, int64_t executable);
 

@@ -43,6 +43,23 @@ Shapes parse(const std::int64_t* shapes, std::size_t count, std::int32_t inputs)
   return out;
 }
 
+// The same of outputs, of which not all is known.
+std::vector<Expected> parse_expected(const std::int64_t* shapes, std::size_t count, std::size_t outputs) {
+  std::vector<Expected> out;
+  std::size_t k = 0;
+  while (k < count) {
+    const std::int64_t rank = shapes[k++];
+    const std::size_t dims = rank < 0 ? 0 : static_cast<std::size_t>(rank);
+    if (dims > count - k) break;
+    out.push_back({rank, {shapes + k, shapes + k + dims}});
+    k += dims;
+  }
+  if (k != count || out.size() != outputs) {
+    fail(TF_INVALID_ARGUMENT, "there must be one shape for each output");
+  }
+  return out;
+}
+
 // Destroys an executable that could not be added.
 struct Taken {
   const Operator& owner;
@@ -118,6 +135,17 @@ int64_t DS_AddExecutable(int64_t number, void* executable, const int64_t* shapes
     out = owner->add(executable, std::move(known), std::move(packed));
   });
   return out;
+}
+
+void DS_ExpectShapes(int64_t number, int64_t executable, const int64_t* shapes, size_t num_shapes,
+                     TF_Status* status) {
+  guarded(status, __func__, [&] {
+    if (num_shapes != 0) require(shapes, "shapes");
+    const OperatorPtr owner = required(number);
+    const std::shared_ptr<Executable> found = owner->find(executable);
+    if (found == nullptr) fail(TF_NOT_FOUND, "there is no executable " + std::to_string(executable));
+    found->expect(parse_expected(shapes, num_shapes, owner->num_outputs()));
+  });
 }
 
 void DS_RemoveExecutable(int64_t number, int64_t executable) {

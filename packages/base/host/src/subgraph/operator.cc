@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "core/dtype_names.h"
 #include "core/failure.h"
 #include "core/guarded_bytes.h"
 #include "drystone/logging.h"
@@ -45,6 +46,28 @@ void Backend::destroy(void* executable) const noexcept {
   } catch (...) {
     TF_Log(TF_ERROR, "destroying an executable of subgraph backend \"%s\" threw an exception", itself->name);
   }
+}
+
+bool Expected::admits(const TF_Tensor& tensor) const {
+  if (rank < 0) return true;
+  if (tensor.dims.rank() != rank) return false;
+  for (std::size_t k = 0; k < dims.size(); ++k) {
+    if (dims[k] >= 0 && tensor.dims[static_cast<int>(k)] != dims[k]) return false;
+  }
+  return true;
+}
+
+std::string Expected::text() const {
+  std::string out = "[";
+  for (std::size_t k = 0; k < dims.size(); ++k) {
+    out += (k == 0 ? "" : ", ") + (dims[k] < 0 ? std::string("?") : std::to_string(dims[k]));
+  }
+  return out + "]";
+}
+
+void Executable::expect(std::vector<Expected> shapes) {
+  const std::lock_guard lock(mutex_);
+  expected_ = std::move(shapes);
 }
 
 bool Executable::fits(TF_Tensor* const* inputs) const {
@@ -118,6 +141,25 @@ void Executable::call_plugin(TF_Tensor* const* inputs, TF_Tensor** outputs, std:
   else if (has_aliases) set(status, TF_INTERNAL, "execute", "an output is one of the inputs, or there twice");
 }
 
+void Executable::check_outputs(TF_Tensor** outputs, const std::vector<TF_DataType>& types,
+                               TF_Status* status) const {
+  for (std::size_t k = 0; k < types.size(); ++k) {
+    const auto wrong = [&](const std::string& what) {
+      set(status, TF_INTERNAL, "execute", ("output " + std::to_string(k) + " " + what).c_str());
+    };
+    const TF_Tensor* output = outputs[k];
+    if (output == nullptr) return wrong("is NULL");
+    if (output->dtype != types[k]) {
+      return wrong("has dtype " + std::string(dtype_name(output->dtype)) + ", and the region states " +
+                   dtype_name(types[k]));
+    }
+    if (output->memory == nullptr) return wrong("has no memory");
+    if (k >= expected_.size() || expected_[k].admits(*output)) continue;
+    const Expected found{output->dims.rank(), {output->dims.data(), output->dims.data() + output->dims.rank()}};
+    return wrong("has shape " + found.text() + ", and the region gives " + expected_[k].text());
+  }
+}
+
 bool Executable::execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
                          const std::vector<TF_DataType>& types) {
   TF_Status status;
@@ -129,15 +171,7 @@ bool Executable::execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
   } else {
     call_plugin(inputs, outputs, types.size(), &status);
   }
-  for (std::size_t k = 0; status.code == TF_OK && k < types.size(); ++k) {
-    if (outputs[k] == nullptr) {
-      set(&status, TF_INTERNAL, "execute", "an output is NULL");
-    } else if (outputs[k]->dtype != types[k]) {
-      set(&status, TF_INTERNAL, "execute", "an output has another dtype than the region states");
-    } else if (outputs[k]->memory == nullptr) {
-      set(&status, TF_INTERNAL, "execute", "an output has no memory");
-    }
-  }
+  if (status.code == TF_OK) check_outputs(outputs, types, &status);
   if (status.code == TF_OK) {
     runs_.fetch_add(1, std::memory_order_relaxed);
     return true;

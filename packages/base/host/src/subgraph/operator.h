@@ -50,6 +50,15 @@ std::int64_t arena_of_plan(void* executable);
 
 using Shapes = std::vector<std::vector<std::int64_t>>;
 
+// What is known of a shape: a rank, or below 0, and dimensions, of which those below 0 are unknown.
+struct Expected {
+  std::int64_t rank = -1;
+  std::vector<std::int64_t> dims;
+
+  bool admits(const TF_Tensor& tensor) const;
+  std::string text() const;
+};
+
 // One specialisation. Calls take turns, but for those of plans.
 class Executable {
  public:
@@ -68,6 +77,8 @@ class Executable {
                const std::vector<TF_DataType>& types);
   // Ends it, after the call that is under way.
   void destroy() noexcept;
+  // Those of its outputs, from now on.
+  void expect(std::vector<Expected> shapes);
   void describe(DS_ExecutableState* state, TF_Status* status) const;
   std::int64_t arena() const;
   std::uint64_t used() const { return used_.load(std::memory_order_relaxed); }
@@ -85,6 +96,7 @@ class Executable {
   bool execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
                const std::vector<TF_DataType>& types);
   std::int64_t arena_unlocked() const { return is_plan_ && handle_ != nullptr ? arena_of_plan(handle_) : 0; }
+  void check_outputs(TF_Tensor** outputs, const std::vector<TF_DataType>& types, TF_Status* status) const;
   void fail_with(TF_Code code, const std::string& message);
 
   const Backend backend_;
@@ -93,6 +105,7 @@ class Executable {
   void* handle_;                         // NULL: it has failed, or is destroyed
   const Shapes shapes_;
   std::vector<std::int64_t> versions_;   // of the weights that it was packed from
+  std::vector<Expected> expected_;       // of outputs; fewer: nothing is known of the others
   TF_Status failure_;
   std::atomic<std::int64_t> runs_{0};
   std::int64_t packs_ = 1;
@@ -120,6 +133,7 @@ class Operator {
   // Bytes in the arenas of its executables.
   std::int64_t arena() const;
   std::size_t num_weights() const { return weights_.size(); }
+  std::size_t num_outputs() const { return types_.size(); }
   Backend backend() const { return backend_; }
 
  private:

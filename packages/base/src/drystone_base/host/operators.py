@@ -33,6 +33,7 @@ _add = declare(
     "DS_AddExecutable", c.c_int64, c.c_int64, c.c_void_p, c.c_void_p, c.c_size_t, c.c_void_p,
     c.c_void_p,
 )  # fmt: skip
+_expect = declare("DS_ExpectShapes", None, c.c_int64, c.c_int64, c.c_void_p, c.c_size_t, c.c_void_p)
 _remove = declare("DS_RemoveExecutable", None, c.c_int64, c.c_int64)
 _run = declare("DS_RunOperator", c.c_ubyte, c.c_int64, c.c_void_p, c.c_int32, c.c_void_p, c.c_int32)
 _describe = declare("DS_DescribeExecutable", None, c.c_int64, c.c_int64, c.c_void_p, c.c_void_p)
@@ -109,14 +110,27 @@ class HostOperator:
         weakref.finalize(self, _delete, self.number)
 
     def add(
-        self, handle: int, shapes: Sequence[Sequence[int]], versions: Sequence[int]
+        self,
+        handle: int,
+        shapes: Sequence[Sequence[int]],
+        versions: Sequence[int],
+        results: Sequence[Sequence[int] | None] = (),
     ) -> HostExecutable:
-        """Give it an executable for inputs of these shapes, packed from weights of ``versions``."""
+        """Give it an executable for inputs of these shapes, packed from weights of ``versions``.
+
+        ``results``: what shapes its outputs must have, below 0 for what is unknown.
+        """
         flat = [k for shape in shapes for k in (len(shape), *shape)]
         array, packed = (c.c_int64 * len(flat))(*flat), (c.c_int64 * len(versions))(*versions)
         with Status("an executable cannot be used") as status:
             number = _add(self.number, handle, array, len(flat), packed, status.pointer)
-        return HostExecutable(self, number)
+        made = HostExecutable(self, number)
+        if results:
+            flat = [k for one in results for k in ((-1,) if one is None else (len(one), *one))]
+            array = (c.c_int64 * len(flat))(*flat)
+            with Status("the shapes of an executable's outputs cannot be stated") as status:
+                _expect(self.number, number, array, len(flat), status.pointer)
+        return made
 
     def run(self, inputs: Sequence[Array], versions: Sequence[int]) -> list[Array] | None:
         """The outputs; None where no executable computes them."""

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from drystone_abi.protos import FunctionDef
-from drystone_base.core.dtypes import DType, from_number
+from drystone_base.core.dtypes import from_number
 from drystone_base.core.printable import warn
-from drystone_base.core.tensor import as_array
 from drystone_base.graph import Function, FunctionLibrary
 from drystone_base.host.operators import HostExecutable, HostOperator
 from drystone_base.state.cancellation import LOOKS, Cancellation, cancelled
 from drystone_subgraph.compiled.artefacts import Artefacts, region_key
+from drystone_subgraph.compiled.outputs import Shape, checked_outputs, shapes_of_outputs
 from drystone_subgraph.contract.config import PartitionConfig
 from drystone_subgraph.contract.executable import CompileInput, CompileRequest, Executable, Handle
 from drystone_subgraph.contract.failure import SubgraphWarning
@@ -105,6 +105,7 @@ class _Entry:
     work: threading.Thread | None = None
     lock: threading.Lock = field(default_factory=threading.Lock)
     executable: Executable | Handle | HostExecutable | None = None
+    results: tuple[Shape, ...] = ()
     versions: tuple[int, ...] = ()
     reason: str = ""
     loaded: bool = False
@@ -276,6 +277,7 @@ class CompiledOperator:
         """A new executable, packed from these arguments."""
         entry.close()
         backend, request = self.source.backend, self._request(args)
+        entry.results = shapes_of_outputs(request)
         key = self._key(request) if backend.keeps else ""
         made = self.artefacts.load(backend, key, request) if key else None
         entry.loaded = entry.kept = made is not None
@@ -285,7 +287,8 @@ class CompiledOperator:
             if key:
                 entry.kept = self.artefacts.keep(backend, key, request, made)
         if self.source.host is not None and isinstance(made, Handle):
-            entry.executable = self.source.host.add(made.release(), entry.shapes, versions)
+            host, results = self.source.host, entry.results
+            entry.executable = host.add(made.release(), entry.shapes, versions, results)
         elif not callable(made):
             raise TypeError(f"a backend gives an executable, and not {made!r}")
         else:
@@ -322,7 +325,7 @@ class CompiledOperator:
             self._repack(entry, args, versions)
             assert callable(entry.executable)
             found = list(entry.executable(args))
-            outputs = [_checked(*pair) for pair in zip(found, self.output_types, strict=True)]
+            outputs = checked_outputs(found, self.output_types, entry.results)
         except _StaleError:
             raise
         except Exception as error:  # the host executor knows what is wrong, or does better
@@ -374,10 +377,3 @@ _SHOWN: Final = 4
 def _shown(shapes: Shapes) -> str:
     texts = [str(list(shape)) for shape in shapes[:_SHOWN]]
     return ", ".join(texts) + (", ..." if len(shapes) > _SHOWN else "")
-
-
-def _checked(value: Array, dtype: DType) -> Array:
-    found = as_array(value)
-    if found.dtype != dtype.np:
-        raise TypeError(f"an output is {found.dtype}, and must be {dtype}")
-    return found
