@@ -9,9 +9,11 @@ __all__ = ["main"]
 
 def main() -> None:
     """Entry point of the ``drystone`` command; ends the process with a documented exit code."""
-    from drystone_base.cli._streams import abandon_output, make_printable
+    from drystone_base.cli._streams import abandon_output, keep_for_document, make_printable
 
     make_printable()
+    if "--json" in sys.argv:
+        keep_for_document()
     try:
         from drystone_base.cli._app import app
 

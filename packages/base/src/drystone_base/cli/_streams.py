@@ -9,7 +9,7 @@ import sys
 from contextlib import suppress
 from typing import Final
 
-__all__ = ["abandon_output", "make_printable"]
+__all__ = ["abandon_output", "keep_for_document", "make_printable"]
 
 _SPELT: Final = {"µ": "u", "█": "#", "…": "."}
 
@@ -23,6 +23,21 @@ def make_printable() -> None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
             stream.reconfigure(errors="drystone.spelt")
+
+
+def keep_for_document() -> None:
+    """Leave standard output to what Python prints, as with ``--json``.
+
+    What libraries and plugins print goes to standard error: it would not be part of the document.
+    """
+    with suppress(OSError, ValueError):  # where it is no file, nobody else writes to it
+        if not isinstance(sys.stdout, io.TextIOWrapper) or sys.stdout.fileno() != 1:
+            return
+        sys.stdout.flush()
+        document = os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)
+        usual = sys.stdout
+        sys.stdout = io.TextIOWrapper(document, usual.encoding, usual.errors)
 
 
 def abandon_output() -> None:
