@@ -15,7 +15,7 @@ from drystone_base import Session, SessionConfig, modules
 from drystone_base.core.dtypes import FLOAT32, FLOAT64, INT32
 from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph
-from drystone_base.ops.attrs import TensorAttr
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.plugins import PluginWarning
 from drystone_optimizer import OptimizerConfig, OptimizerWarning, graph_optimizer
 from drystone_optimizer.pipeline.pipeline import optimize_with_report
@@ -211,6 +211,40 @@ def test_a_run_that_fails_at_a_node_of_a_plugin_says_so(config: SessionConfig, x
                 caught.value
             )
             assert "use_plugin_optimizers=False" in caught.value.remedy
+
+
+@pytest.mark.parametrize("inlined", [True, False])
+def test_a_node_that_a_plugin_made_in_a_function_is_named_as_its(
+    config: SessionConfig, x: Any, inlined: bool
+) -> None:
+    """Also after its call has become its nodes, which are named after it."""
+    proto = FunctionDef()
+    proto.signature.name = "negate"
+    proto.signature.input_arg.add(name="a", type=FLOAT32.number)
+    proto.signature.output_arg.add(name="b", type=FLOAT32.number)
+    proto.ret["b"] = "n:y:0"
+    proto.node_def.add(name="n", op="Neg", input=["a"]).attr["T"].type = DataType.DT_FLOAT
+    if not inlined:
+        proto.attr["_noinline"].b = True
+    graph = Graph()
+    graph.functions.add(proto)
+    given = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (-1, 3)})
+    attrs = {"Tin": [FLOAT32], "Tout": [FLOAT32], "f": FunctionRef("negate", {})}
+    graph.add("PartitionedCall", "z", [given], attrs=attrs)
+
+    def looks(graph: Graph) -> None:
+        if "n" not in graph:
+            return
+        given = {"T": FLOAT32, "message": "looked at"}
+        made = graph.add("CheckNumerics", "made", graph["n"].inputs, attrs=given)
+        graph.set_inputs(graph["n"], [(made, 0)])
+
+    registered("checks", looks)
+    with Session(graph, config) as session, pytest.raises(DrystoneError) as caught:
+        session.run("z:0", {"x:0": x * np.nan})
+    made_by = "made' (CheckNumerics), made by plugin checks's optimizer, failed"
+    assert made_by in str(caught.value)
+    assert "use_plugin_optimizers=False" in caught.value.remedy
 
 
 def test_a_run_that_fails_at_another_node_blames_nobody(config: SessionConfig, x: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from drystone_base.core.errors import (
     KernelError,
     remedy_for,
 )
-from drystone_base.core.made_by import NOBODY, name_makers
+from drystone_base.core.made_by import NOBODY, Made, name_makers
 from drystone_base.files.mapped import file_changed
 from drystone_base.host.extension import extension
 from drystone_base.host.status import CODES, raise_kept
@@ -74,7 +74,7 @@ class Program(NamedTuple):
     outputs: Sequence[Sequence[int]] = ()
     compute: Callable[[int, Runtime, list[Any]], Sequence[Any]] | None = None
     needs_run: bool = False
-    made_by: Mapping[str, str] = NOBODY
+    made_by: Made = NOBODY
 
 
 class NativePlan:
@@ -166,7 +166,7 @@ _TOO_LARGE: Final = (
 _LEFT: Final = r", and its (kernel.*) has not (returned|called done)$"
 
 
-def _raise(made_by: Mapping[str, str], code: int, message: bytes) -> None:
+def _raise(made_by: Made, code: int, message: bytes) -> None:
     """Raise what a failed run says."""
     text, mark, calls = message.decode("utf-8", "replace").partition("\n  in function ")
     error = _error(code, text)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import UnsupportedOp, near_matches
+from drystone_base.core.made_by import Made
 from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.core.time_limits import look
 from drystone_base.graph import Graph, Node, Output, needed_nodes, output_name, topological_order
@@ -160,7 +161,7 @@ class Plan:
     has_plugins: bool = False
     producer: int = 0
     examples: BatchLayout | NotBatchwise | None = None
-    made_by: Mapping[str, str] = field(default_factory=dict)
+    made_by: Made = field(default_factory=dict)
 
 
 def lower(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.core.errors import DrystoneError
-from drystone_base.core.made_by import NOBODY, name_makers
+from drystone_base.core.made_by import NOBODY, Made, name_makers
 from drystone_base.executor.calling import compute, needs_run
 from drystone_base.executor.encode import Encoded, encode
 from drystone_base.executor.native import Program
@@ -29,7 +29,7 @@ def encode_plan(
     return encode(plan, feed_types, lower_function, names, alone=alone)
 
 
-def program_of(encoded: Encoded, made_by: Mapping[str, str] = NOBODY) -> Program:
+def program_of(encoded: Encoded, made_by: Made = NOBODY) -> Program:
     """What the host library loads; ``made_by``: plugins whose optimizers made nodes, by node."""
     kernels = encoded.kernels
     run = partial(compute, kernels)
@@ -43,7 +43,7 @@ def program_of(encoded: Encoded, made_by: Mapping[str, str] = NOBODY) -> Program
     )
 
 
-def _naming(run: Callable[..., Any], made_by: Mapping[str, str]) -> Callable[..., Any]:
+def _naming(run: Callable[..., Any], made_by: Made) -> Callable[..., Any]:
     def call(*arguments: Any) -> Any:
         try:
             return run(*arguments)

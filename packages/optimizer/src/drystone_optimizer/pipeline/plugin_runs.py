@@ -157,7 +157,7 @@ class PluginRuns:
                 if self._verifies(optimizer):
                     self._try_both(optimizer, whole(graph), whole(after))
                 data, outcome = found, "changed"
-                note(optimizer.name, () if where else _made(graph, after))
+                note(optimizer.name, _made(graph, after), where)
                 if fuel is not None:
                     fuel.note("optimize")
         except OutOfTime:
