@@ -61,6 +61,20 @@ void init_all(DS_Library& library) {
   for (const DS_EntryResult& result : library.results) init_library(library, result.entry->symbol);
 }
 
+// As drystone's loader in Python has it: what left nothing that anybody can use did not load.
+void require_registrations(const DS_Library& library) {
+  constexpr std::size_t kMostReasons = 8;
+  for (const auto* kind : {&library.ops, &library.kernels, &library.optimizers, &library.passes, &library.schemes,
+                           &library.devices, &library.profilers}) {
+    if (!kind->empty()) return;
+  }
+  std::string why;
+  for (std::size_t k = 0; k < library.errors.size() && k < kMostReasons; ++k) {
+    why += (k == 0 ? ": " : "; ") + library.errors[k];
+  }
+  fail(TF_FAILED_PRECONDITION, library.path + " registered nothing" + why);
+}
+
 TF_Library* load(const char* path, TF_Status* status, const char* function, bool kernels_only,
                  const void* caller) {
   TF_Library* out = nullptr;
@@ -73,6 +87,7 @@ TF_Library* load(const char* path, TF_Status* status, const char* function, bool
     } else {
       init_library(library, "TF_InitKernel");
     }
+    require_registrations(library);
     out = new TF_Library{&library, ops_of(library)};
   });
   return out;
