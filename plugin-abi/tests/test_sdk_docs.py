@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ PAGES = sorted((ROOT / "docs/how-to/plugin_authors").glob("*.md"))
 SHOWN = re.compile(r"(?ms)^`([\w./-]+)`:\n\n```(\w+)\n(.*?)^```$")
 BLOCK = re.compile(r"(?m)^```(\w+)$")
 MADE = "my_first.cc"
+COMPILED = {"c", "h", "cc", "cpp", "cxx", "cmake", "zig"}
 TYPED = {"bash", "text"}
 """What a reader types or sees; everything else must be shown from a file."""
 
@@ -38,6 +40,25 @@ def test_no_code_is_written_for_the_page_alone(page: Path) -> None:
     text = page.read_text("utf-8")
     blocks = [language for language in BLOCK.findall(text) if language not in TYPED]
     assert blocks == [language for _, language, _ in SHOWN.findall(text)]
+
+
+def test_every_other_page_shows_files_as_well() -> None:
+    """Whatever is compiled or configured, in all pages and in the README of every package."""
+    pages = [
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "plugin-abi").rglob("README.md"),
+        *(page for place in ("", "*/", "packages/*/") for page in ROOT.glob(f"{place}README.md")),
+    ]
+    assert len(pages) > 100
+    for page in {page for page in pages if page not in PAGES}:
+        text = page.read_text("utf-8")
+        shown = [language for _, language, _ in SHOWN.findall(text) if language in COMPILED]
+        blocks = re.findall(r"(?m)^ *```([\w+]+)", text)
+        assert [b for b in blocks if b.lower() in COMPILED | {"c++"}] == shown, page
+        for file, language, code in SHOWN.findall(text):
+            assert language not in COMPILED or code in (ROOT / file).read_text("utf-8"), page
+        for table in re.findall(r"(?ms)^```toml\n(.*?)^```$", text):
+            assert tomllib.loads(table), page
 
 
 def test_every_page_is_reached_from_the_start() -> None:

@@ -83,3 +83,78 @@ def test_one_library_serves_several_modules(
     held(answer)
     assert set(answer["registered"]) == {"schemes", "ops", "kernels", "optimizers"}
     assert answer["registered"]["optimizers"] == ["CPU"]
+
+
+SAME = """
+import io, json, sys, warnings
+from contextlib import redirect_stdout
+from drystone_base.cli._app import app
+from drystone_base.plugins import load_library, report
+
+warnings.simplefilter("ignore")
+first = load_library(sys.argv[1], policy="allow_unverified")
+second = load_library(sys.argv[2], policy="allow_unverified")
+texts = {}
+for name in (["plugins", "list"], *(["plugins", "explain", n] for n in (second.name, "ZooGood"))):
+    with redirect_stdout(io.StringIO()) as out:
+        app([*name, "--json"], standalone_mode=False)
+    texts[name[-1]] = json.loads(out.getvalue())
+answer = {"texts": texts, "names": [first.name, second.name], "remarks": second.warnings()}
+answer["registered"] = [first.registered["ops"], second.registered["ops"]]
+answer["kernels"] = [first.registered["kernels"], second.registered["kernels"]]
+print(json.dumps(answer))
+"""
+
+
+def test_ops_and_kernels_of_two_plugins_are_told_apart(
+    compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    """Two plugins register the same ops and kernels: who owns what is told by file."""
+    made = compile_library("hostile_kernels.c", flags=["-DEND=0", "-pthread"])
+    files = [tmp_path / "liboak.so", tmp_path / "libelm.so"]
+    for file in files:
+        file.write_bytes(made.read_bytes())
+    settings = {k: v for k, v in os.environ.items() if not k.startswith("DRYSTONE_P")}
+    settings |= {"XDG_CACHE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    settings["DRYSTONE_PLUGINS_DISABLE"] = "cpu"
+    command = [sys.executable, "-c", SAME, *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, env=settings, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    answer = json.loads(done.stdout.splitlines()[-1])
+    assert answer["registered"][0] == answer["registered"][1], "one definition may be of several"
+    assert "ZooGood" in answer["kernels"][0]
+    assert answer["kernels"][1] == []
+    (remark,) = [text for text in answer["remarks"] if "kernel 'ZooGood'" in text]
+    assert f"kernel 'ZooGood' of {files[1]} for op ZooGood on device CPU, priority 0 is" in remark
+    assert f"registered already: kernel 'ZooGood' of {files[0]}; give one of them" in remark
+    explained = answer["texts"]["ZooGood"]
+    assert [row["library"] for row in explained["kernels"]] == [str(files[0])]
+    assert f"ops: ZooGood is provided by oak ({files[0]})" in explained["text"]
+    assert f"ops: ZooGood is provided by elm ({files[1]})" in explained["text"]
+    assert f"kernels: ZooGood is provided by oak ({files[0]})" in explained["text"]
+    states = {row["path"]: row["registered"] for row in answer["texts"]["list"]["plugins"]}
+    assert "ZooGood" in states[str(files[0])]["kernels"]
+    assert "ZooGood" not in states[str(files[1])].get("kernels", [])
+
+
+def test_another_definition_of_an_op_is_refused_with_both_files(
+    compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    first = compile_library("hostile_kernels.c", flags=["-DEND=0", "-pthread"])
+    second = compile_library("loader_variants.c", flags=['-DOP="ZooGood"'])
+    program = (
+        "import sys\nfrom drystone_base.plugins import load_library\n"
+        "load_library(sys.argv[1], policy='allow_unverified')\n"
+        "try:\n    load_library(sys.argv[2], policy='allow_unverified')\n"
+        "except Exception as error:\n    print(error.code, error)\n"
+    )
+    settings = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "DRYSTONE_PLUGIN_PROBE_SECONDS": "0"}
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", program, first, second],
+        capture_output=True, text=True, env=settings, timeout=120,
+    )  # fmt: skip
+    assert done.stdout.startswith("plugin-registered-nothing"), done.stdout + done.stderr
+    assert (
+        f"op ZooGood is registered by {second}, but has another definition already" in done.stdout
+    )
+    assert f"of {first}; an op must have one definition" in done.stdout
