@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 PROGRAM = """
-import json, sys, time, warnings
+import json, os, signal, sys, time, warnings
 import numpy as np
 from drystone_base import Graph, Session, SessionConfig
 from drystone_base.core.dtypes import FLOAT32
@@ -54,6 +54,14 @@ for case in cases:
         except KeyboardInterrupt:
             answer = {"code": "interrupted"}
         print(json.dumps(answer | {"seconds": time.monotonic() - begin}), flush=True)
+if "wait" in more:
+    time.sleep(more["wait"])
+    try:
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(1)
+        print(json.dumps({"interrupted": False}))
+    except KeyboardInterrupt:
+        print(json.dumps({"interrupted": True}))
 """
 
 

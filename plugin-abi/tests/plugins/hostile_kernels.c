@@ -3,15 +3,18 @@
  * function that it gave to atexit. */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "drystone/kernel_views.h"
 #include "drystone/kernels_experimental.h"
 #include "drystone/ops.h"
 #include "drystone/platform_strings.h"
+#include "drystone/tstring.h"
 
 TF_PLATFORM_STRINGS()
 
@@ -138,10 +141,110 @@ static void destroy_slowly(void* state) {
   destroy(state);
 }
 
+/* Deletes a handle of its input (how = 0), of its output (1) or a status (2) twice. */
+static void twice(void* state, TF_OpKernelContext* ctx) {
+  const struct Call call = begin(ctx);
+  const int64_t how = ((struct Node*)state)->how;
+  TF_Status* status = TF_NewStatus();
+  TF_DeleteStatus(status);
+  if (how == 0) TF_DeleteTensor(call.x);
+  if (how == 1) TF_DeleteTensor(call.y);
+  if (how == 2) TF_DeleteStatus(status);
+  end(call);
+}
+
+/* Returns in the child, too. */
+static void forks(void* state, TF_OpKernelContext* ctx) {
+  (void)state;
+  end(begin(ctx));
+  if (fork() < 0) abort();
+}
+
+/* Ends the process: by exit(), quick_exit(), pthread_exit(), or as free() does for what is not malloc's. */
+static void ends(void* state, TF_OpKernelContext* ctx) {
+  const struct Call call = begin(ctx);
+  void* volatile inside = call.in + 2;
+  switch (((struct Node*)state)->how) {
+    case 0: exit(0);
+    case 1: quick_exit(0);
+    case 2: pthread_exit(NULL);
+    default: free(inside);
+  }
+}
+
+/* From its third call on: an alarm (how = 0), all signals blocked (1), Ctrl-C ignored (2). */
+static void takes(void* state, TF_OpKernelContext* ctx) {
+  static int calls = 0;
+  end(begin(ctx));
+  if (++calls < 3) return;
+  sigset_t all;
+  sigfillset(&all);
+  switch (((struct Node*)state)->how) {
+    case 0: alarm(1); break;
+    case 1: pthread_sigmask(SIG_BLOCK, &all, NULL); break;
+    default: signal(SIGINT, SIG_IGN);
+  }
+}
+
+static void nothing_to_free(void* data, size_t length, void* arg) {
+  (void)data, (void)length, (void)arg;
+}
+
+/* Its output is memory that is not there. */
+static void nowhere(void* state, TF_OpKernelContext* ctx) {
+  (void)state;
+  const int64_t dims[1] = {6};
+  TF_Status* status = TF_NewStatus();
+  TF_Tensor* made = TF_NewTensor(TF_FLOAT, dims, 1, (void*)0x1000, 24, nothing_to_free, NULL);
+  TF_SetOutput(ctx, 0, made, status);
+  TF_DeleteTensor(made);
+  TF_DeleteStatus(status);
+}
+
+/* Strings of any bytes (how = 0), or that lie where nothing is (1). */
+static void strings(void* state, TF_OpKernelContext* ctx) {
+  const int64_t dims[1] = {3};
+  TF_Status* status = TF_NewStatus();
+  TF_Tensor* made = TF_AllocateOutput(ctx, 0, TF_STRING, dims, 1, 3 * sizeof(TF_TString), status);
+  TF_TString* all = TF_TensorData(made);
+  if (((struct Node*)state)->how == 0) memset(all + 1, 0xFF, sizeof *all);
+  else TF_TString_AssignView(all + 1, (const char*)0x1000, 100);
+  TF_DeleteTensor(made);
+  TF_DeleteStatus(status);
+}
+
+/* Leaves its output out (how = 0), and says so by OK (1). */
+static void silent(void* state, TF_OpKernelContext* ctx) {
+  TF_Status* status = TF_NewStatus();
+  if (((struct Node*)state)->how == 1) TF_OpKernelContext_Failure(ctx, status);
+  TF_DeleteStatus(status);
+}
+
+/* Fails with eight million letters. */
+static void shouts(void* state, TF_OpKernelContext* ctx) {
+  enum { kLetters = 8 << 20 };
+  (void)state;
+  TF_Status* status = TF_NewStatus();
+  char* text = malloc(kLetters + 1);
+  memset(text, 'A', kLetters);
+  text[kLetters] = '\0';
+  TF_SetStatus(status, TF_INTERNAL, text);
+  TF_OpKernelContext_Failure(ctx, status);
+  free(text);
+  TF_DeleteStatus(status);
+}
+
+static void prints(void* state, TF_OpKernelContext* ctx) {
+  (void)state;
+  end(begin(ctx));
+  printf("{\"noise\": 1}\n");
+  fflush(stdout);
+}
+
 static void register_op(const char* name, TF_Status* status) {
   TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(name);
   TF_OpDefinitionBuilderAddInput(op, "x: float");
-  TF_OpDefinitionBuilderAddOutput(op, "y: float");
+  TF_OpDefinitionBuilderAddOutput(op, strcmp(name, "ZooStrings") == 0 ? "y: string" : "y: float");
   TF_OpDefinitionBuilderAddAttr(op, "how: int = 0");
   TF_RegisterOpDefinition(op, status);
 }
@@ -200,6 +303,15 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
   add("ZooInput", plain("ZooInput", input));
   add("ZooSleeps", plain("ZooSleeps", sleeps));
   add("ZooLate", plain("ZooLate", late));
+  add("ZooTwice", plain("ZooTwice", twice));
+  add("ZooForks", plain("ZooForks", forks));
+  add("ZooEnds", plain("ZooEnds", ends));
+  add("ZooTakes", plain("ZooTakes", takes));
+  add("ZooNowhere", plain("ZooNowhere", nowhere));
+  add("ZooStrings", plain("ZooStrings", strings));
+  add("ZooSilent", plain("ZooSilent", silent));
+  add("ZooShouts", plain("ZooShouts", shouts));
+  add("ZooPrints", plain("ZooPrints", prints));
   add("ZooNever", TF_NewAsyncKernelBuilder("ZooNever", "CPU", create, never, destroy));
   add("ZooCreates", TF_NewKernelBuilder("ZooCreates", "CPU", create_slowly, good, destroy));
   add("ZooDeletes", TF_NewKernelBuilder("ZooDeletes", "CPU", create, good, destroy_slowly));

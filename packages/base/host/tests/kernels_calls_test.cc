@@ -331,7 +331,7 @@ void test_without_facts(TF_Tensor* a, TF_Tensor* b) {
 void test_failures(TF_Tensor* a, TF_Tensor* b) {
   const std::string title = "node 'node' (op Pair, kernel 'Scripted' of the host program)";
   Run nothing(kPair, {"Pair", {}, {}}, {a, b}, nullptr, [](TF_OpKernelContext*) {});
-  CHECK(nothing.status.says(TF_INTERNAL, (title + " returned without setting output 0").c_str()));
+  CHECK(nothing.status.says(TF_INTERNAL, (title + ": it returned without setting output 0").c_str()));
   Run reported(kPair, {"Pair", {}, {}}, {a, b}, nullptr, [](TF_OpKernelContext* ctx) {
     Status why;
     add_pair(ctx);

@@ -365,7 +365,8 @@ def test_an_output_that_is_not_set_is_an_error() -> None:
     with pytest.raises(KernelError) as caught:
         run("TestSilent", np.array([1], np.float32))
     assert caught.value.status == "INTERNAL"
-    assert "TestSilent" in caught.value.found
+    assert "node 'y' (TestSilent) failed in kernel 'Silent' of" in str(caught.value)
+    assert caught.value.found == "it returned without setting output 0"
 
 
 def test_a_value_that_cannot_cross_is_an_error_of_the_node() -> None:

@@ -93,6 +93,18 @@ void note_harm(const Memory& memory) noexcept {
   }
 }
 
+void note_misuse(const char* what) noexcept {
+  if (running_call == nullptr || running_call->guards == nullptr) {
+    const char* const library = running_call == nullptr ? "" : running_call->library;
+    return TF_Log(TF_ERROR, "%s: %s", *library == '\0' ? "a plugin or the program" : library, what);
+  }
+  try {
+    noted = what;
+  } catch (...) {
+    return;  // without memory for the words
+  }
+}
+
 std::string noted_harm() { return std::exchange(noted, {}); }
 
 std::string to_text(Harm harm, std::size_t length) {

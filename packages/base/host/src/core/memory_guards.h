@@ -45,7 +45,10 @@ Harm harm_of(const Memory& memory) noexcept;
 // logged.
 void note_harm(const Memory& memory) noexcept;
 
-// What note_harm() has kept since the last time, or nothing.
+// The same for anything else that a plugin does which it must not and the host went on without.
+void note_misuse(const char* what) noexcept;
+
+// What note_harm() and note_misuse() have kept since the last time, or nothing.
 std::string noted_harm();
 
 std::string to_text(Harm harm, std::size_t length);

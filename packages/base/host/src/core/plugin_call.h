@@ -3,6 +3,7 @@
 #ifndef DRYSTONE_HOST_CORE_PLUGIN_CALL_H_
 #define DRYSTONE_HOST_CORE_PLUGIN_CALL_H_
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -39,10 +40,19 @@ class RunningCall {
   const RunningCall* const outer_;
 };
 
+// Whether this process is a copy that a plugin has made in a call of the host's.
+extern constinit std::atomic<bool> is_plugins_copy;
+
+// Ends such a process, whose call returns: the program must not go on twice.
+[[noreturn]] void end_copy(const RunningCall& call) noexcept;
+
 // One after which the floating-point mode is the host's again.
 class PluginCall : public RunningCall {
  public:
   using RunningCall::RunningCall;
+  ~PluginCall() {
+    if (is_plugins_copy.load(std::memory_order_relaxed)) [[unlikely]] end_copy(*this);
+  }
 
  private:
   const KeptFloatingMode mode_;

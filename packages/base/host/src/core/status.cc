@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/live.h"
+#include "core/memory_guards.h"
 #include "core/readable.h"
 
 using drystone::host::Kind;
@@ -19,6 +20,22 @@ TF_Status::~TF_Status() {
 
 namespace drystone::host {
 namespace {
+
+// Bytes of a message: whoever reads it, and whatever holds it, must not drown in a plugin's. There is
+// room for what the host says beside that.
+constexpr std::size_t kLongest = 3072;
+constexpr std::size_t kLongestOfOthers = 2048;
+
+// Cut between two characters of UTF-8, with a word on what was left out.
+void bound(std::string* text, std::size_t longest) {
+  if (text->size() <= longest) return;
+  std::size_t end = longest;
+  while (end > longest - 4 && (static_cast<unsigned char>((*text)[end]) & 0xC0) == 0x80) --end;
+  const std::string more = "... (" + std::to_string(text->size() - end) + " bytes more)";
+  text->resize(end);
+  text->append(more);
+  text->shrink_to_fit();
+}
 
 constexpr const char* kNames[] = {
     "OK",           "CANCELLED",       "UNKNOWN",           "INVALID_ARGUMENT",
@@ -51,13 +68,17 @@ void clear(TF_Status* status) noexcept {
   if (!status->payloads.empty()) status->payloads.clear();
 }
 
-void set(TF_Status* status, TF_Code code, const char* function, const char* text) noexcept {
+namespace {
+
+void set_at_most(TF_Status* status, TF_Code code, const char* function, const char* text,
+                 std::size_t longest) noexcept {
   if (status == nullptr) return;
   std::string message;
   if (known(code) != TF_OK) {
     try {
       if (function != nullptr) message.append(function).append(": ");
       message.append(text == nullptr ? "" : text);  // which may be this status's own message
+      bound(&message, longest);
     } catch (...) {
       message.clear();
     }
@@ -65,6 +86,12 @@ void set(TF_Status* status, TF_Code code, const char* function, const char* text
   clear(status);
   status->code = known(code);
   status->message.swap(message);
+}
+
+}  // namespace
+
+void set(TF_Status* status, TF_Code code, const char* function, const char* text) noexcept {
+  set_at_most(status, code, function, text, kLongest);
 }
 
 namespace {
@@ -119,10 +146,16 @@ extern "C" {
 
 TF_Status* TF_NewStatus(void) { return new (std::nothrow) TF_Status(); }
 
-void TF_DeleteStatus(TF_Status* status) { delete status; }
+void TF_DeleteStatus(TF_Status* status) {
+  // Where it lay the mark is gone, unless something else lies there by now.
+  if (status != nullptr && *const_cast<volatile std::uint64_t*>(&status->mark) != TF_Status::kMark) {
+    return note_misuse("it deleted a status that had been deleted");
+  }
+  delete status;
+}
 
 void TF_SetStatus(TF_Status* status, TF_Code code, const char* message) {
-  set(status, code, nullptr, message);
+  set_at_most(status, code, nullptr, message, kLongestOfOthers);
 }
 
 void TF_SetPayload(TF_Status* status, const char* key, const char* value) {

@@ -9,6 +9,7 @@
 
 #include "core/failure.h"
 #include "core/live.h"
+#include "core/memory_guards.h"
 #include "core/memory_limit.h"
 #include "core/plugin_call.h"
 #include "drystone/tstring.h"
@@ -274,7 +275,12 @@ TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
   return moved;
 }
 
-void TF_DeleteTensor(TF_Tensor* tensor) { drop(tensor); }
+void TF_DeleteTensor(TF_Tensor* tensor) {
+  if (tensor != nullptr && tensor->users.load(std::memory_order_relaxed) == TF_Tensor::kDeleted) {
+    return note_misuse("it deleted a tensor that had been deleted");
+  }
+  drop(tensor);
+}
 
 TF_DataType TF_TensorType(const TF_Tensor* tensor) {
   return tensor == nullptr ? static_cast<TF_DataType>(0) : tensor->dtype;

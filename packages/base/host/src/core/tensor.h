@@ -115,6 +115,7 @@ struct TF_Tensor {
     drystone::host::born(drystone::host::Kind::tensor);
   }
   ~TF_Tensor() {
+    users.store(kDeleted, std::memory_order_relaxed);  // which stays until something else lies here
     drystone::host::release(memory);
     drystone::host::died(drystone::host::Kind::tensor);
   }
@@ -138,6 +139,7 @@ struct TF_Tensor {
   TF_DataType dtype = TF_FLOAT;              // in the room that dims leave
   drystone::host::Memory* memory = nullptr;  // NULL: no value yet
   std::atomic<std::int32_t> users{1};        // of the executor, which shares whole tensors
+  static constexpr std::int32_t kDeleted = -0x44454144;
   bool steady = false;                       // of a variable that the plan does not change
 };
 static_assert(sizeof(TF_Tensor) <= drystone::host::kBlockUnit);

@@ -12,6 +12,8 @@
 #include "executor/run.h"
 #include "kernels/kernel.h"
 #include "library/last_words.h"
+#include "library/loaded.h"
+#include "library/process_state.h"
 #include "executor/tiles.h"
 #include "executor/trace.h"
 #include "threads/pool.h"
@@ -130,6 +132,36 @@ void run_checked(DS_Plan& plan, const DS_RunOptions& options, std::string* recor
   run_here(plan, options, record, feeds, fetches, nullptr);
 }
 
+// Keeps over a run with kernels of plugins what lets its program be ended, such as Ctrl-C.
+class KeptControl {
+ public:
+  explicit KeptControl(const std::vector<std::string>& plugins) : plugins_(plugins) {}
+  ~KeptControl() {
+    answered(0, [&] {
+      Changes changes;
+      control_.put_back(changes);
+      const char* const when = plugins_.size() == 1 ? "in a run of its kernels" : "in a run of its kernels and others'";
+      if (changes.put_back.empty()) return 0;
+      for (const std::string& plugin : plugins_) remark_changes(plugin, changes, when);
+      return 0;
+    });
+  }
+  KeptControl(const KeptControl&) = delete;
+  KeptControl& operator=(const KeptControl&) = delete;
+
+ private:
+  const std::vector<std::string>& plugins_;
+  const Control control_;
+};
+
+void run_kept(DS_Plan& plan, const DS_RunOptions& options, std::string* record, TF_Tensor* const* feeds,
+              TF_Tensor** fetches) {
+  const std::vector<std::string>& plugins = plan.program->plugins;
+  if (plugins.empty()) [[likely]] return run_checked(plan, options, record, feeds, fetches);
+  const KeptControl kept(plugins);
+  run_checked(plan, options, record, feeds, fetches);
+}
+
 // The same, with a record of it in `options.trace`, also of a run that fails.
 void record_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* feeds, TF_Tensor** fetches) {
   if (options.trace->data != nullptr) {
@@ -137,7 +169,7 @@ void record_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* 
   }
   std::string record;
   try {
-    run_checked(plan, options, &record, feeds, fetches);
+    run_kept(plan, options, &record, feeds, fetches);
   } catch (...) {
     fill(options.trace, record);
     throw;
@@ -291,7 +323,7 @@ void DS_RunPlan(DS_Plan* plan, const DS_RunOptions* options, TF_Tensor* const* f
     }
     const DS_RunOptions given = members(options, "options");
     check_feeds(plan->program->blocks[0], feeds, num_feeds);
-    if (given.trace == nullptr) run_checked(*plan, given, nullptr, feeds, fetches);
+    if (given.trace == nullptr) run_kept(*plan, given, nullptr, feeds, fetches);
     else record_plan(*plan, given, feeds, fetches);
   });
 }

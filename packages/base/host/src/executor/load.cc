@@ -1,6 +1,7 @@
 // Reading PlanDefs: see executor/plan.h.
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <map>
 
 #include "core/buffer.h"
@@ -368,6 +369,16 @@ void check_calls(const Program& program) {
   }
 }
 
+void note_plugins(Program* program) {
+  std::set<std::string> found;
+  for (const Block& block : program->blocks) {
+    for (const Instruction& in : block.instructions) {
+      if (in.kernel != nullptr && in.kernel->registered->is_watched) found.insert(in.kernel->registered->library);
+    }
+  }
+  program->plugins.assign(found.begin(), found.end());
+}
+
 // The first block's feeds are the embedder's, and those of conditions the loop's, as long as nothing
 // else calls them. Of a loop's body, those that no iteration changes are the loop's.
 void find_borrowers(Program* program) {
@@ -434,6 +445,7 @@ std::unique_ptr<Program> load(std::string_view bytes, std::span<TF_Tensor* const
     if (!block.has_frames) plan_lifetimes(block);
   }
   find_together(*out);
+  note_plugins(out.get());
   return out;
 }
 

@@ -120,6 +120,7 @@ struct Program {
   std::vector<Block> blocks;
   std::int32_t steady = 0;                 // how many instructions keep their outputs
   std::vector<TF_Tensor*> held;
+  std::vector<std::string> plugins;        // files whose kernels it calls and nobody vouches for
 };
 
 // Reads a PlanDef. Fails with INVALID_ARGUMENT for bytes that are none, with numbers out of range

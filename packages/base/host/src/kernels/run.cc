@@ -154,7 +154,7 @@ void compute_async(DS_Kernel& kernel, Lease& lease) {
 std::unique_ptr<TF_Tensor> referenced(TF_OpKernelContext* ctx, std::size_t i) {
   if (ctx->output_variables.empty() || ctx->output_variables[i] == nullptr) {
     fail(TF_INTERNAL,
-         ctx->kernel().title() + " returned without setting output " + std::to_string(i));
+         ctx->kernel().title() + ": it returned without setting output " + std::to_string(i));
   }
   return ctx->output_variables[i]->value();
 }

@@ -1,10 +1,13 @@
 // Looking after calls of a plugin's kernel: see kernels/watch.h.
 #include "kernels/watch.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "core/memory_guards.h"
+#include "core/readable.h"
+#include "drystone/tstring.h"
 
 namespace drystone::host::kernels {
 namespace {
@@ -45,6 +48,25 @@ std::uint64_t print_of_samples(const unsigned char* bytes, std::size_t count) no
 }
 
 bool is_lent(const Memory& memory) noexcept { return !memory.ours && !memory.constant; }
+
+bool is_mapped(const void* data, std::size_t bytes) noexcept {
+  if (bytes == 0) return true;
+  const auto begin = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t last = begin + (bytes - 1);
+  if (data == nullptr || last < begin) return false;
+  const auto readable = [](std::uintptr_t at) { return is_readable(reinterpret_cast<const void*>(at & ~(kWord - 1))); };
+  return readable(begin) && readable(last);
+}
+
+bool is_whole(const TF_TString& string) noexcept {
+  const std::size_t size = TF_TString_GetSize(&string);
+  switch (TF_TString_GetType(&string)) {
+    case TF_TSTR_SMALL: return size <= TF_TString_GetCapacity(&string);
+    case TF_TSTR_LARGE: if (size > TF_TString_GetCapacity(&string)) return false; break;
+    default: break;
+  }
+  return is_mapped(TF_TString_GetDataPointer(&string), size);
+}
 
 [[noreturn]] void tell_changed(const TF_OpKernelContext& ctx, std::size_t i) {
   const Memory& memory = *ctx.inputs[i]->memory;
@@ -98,16 +120,49 @@ void Watch::check_inputs() {
   }
 }
 
+// Memory of the plugin's own, which the host goes on to read.
+void Watch::check_place(std::size_t i) const {
+  const TF_Tensor& output = *ctx_.outputs[i];
+  const Memory& memory = *output.memory;
+  const std::size_t bytes = static_cast<std::size_t>(output.count()) * stored_size(output.dtype);
+  if (memory.ours || memory.shared || memory.stored || memory.opaque || memory.token != 0) return;
+  if (is_mapped(memory.data, bytes)) return;
+  fail(TF_INTERNAL, ctx_.kernel().title() + ": output " + std::to_string(i) + " has " + std::to_string(bytes) +
+                        " bytes at an address where nothing can be read");
+}
+
+// Strings that hold together; those that do not are emptied, as they will be freed. All of them where
+// inputs are looked at as a whole, else some.
+void Watch::check_strings(std::size_t i) const {
+  const TF_Tensor& output = *ctx_.outputs[i];
+  auto* const strings = static_cast<TF_TString*>(output.memory->data);
+  const auto count = static_cast<std::size_t>(output.count());
+  const std::size_t step = whole_ ? 1 : std::max<std::size_t>(1, count / kSamples);
+  std::size_t k = 0;
+  while (k < count && is_whole(strings[k])) k += step;
+  if (k >= count) return;
+  for (std::size_t j = 0; j < count; ++j) {
+    if (!is_whole(strings[j])) TF_TString_Init(&strings[j]);
+  }
+  fail(TF_INTERNAL, ctx_.kernel().title() + ": string " + std::to_string(k) + " of output " + std::to_string(i) +
+                        " is none: its bytes lie where nothing can be read, or are more than it has room for");
+}
+
 void Watch::check_outputs() const {
   const auto look = [&](const Memory* memory, const std::string& what) {
-    if (memory == nullptr || !memory->guarded) return;
+    if (!memory->guarded) return;
     const Harm harm = harm_of(*memory);
     if (harm == Harm::none) return;
     fail(TF_INTERNAL, ctx_.kernel().title() + ": it wrote " + to_text(harm, memory->length) + what);
   };
   for (int i = 0; i < ctx_.num_outputs(); ++i) {
     const TF_Tensor* output = ctx_.outputs[i];
-    if (output != nullptr) look(output->memory, " for output " + std::to_string(i));
+    if (output == nullptr || output->memory == nullptr) continue;
+    look(output->memory, " for output " + std::to_string(i));
+    const auto at = static_cast<std::size_t>(i);
+    if (ctx_.kernel().output_on_host[at] == 0) continue;
+    check_place(at);
+    if (output->dtype == TF_STRING && output->memory->data != nullptr) check_strings(at);
   }
   for (const Memory* memory : ctx_.scratch) look(memory, " to work with");
 }

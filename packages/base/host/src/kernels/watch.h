@@ -27,6 +27,8 @@ class Watch {
   std::uint64_t& place(std::size_t i) { return more_.empty() ? few_[i] : more_[i]; }
   void check_inputs();
   void check_outputs() const;
+  void check_place(std::size_t i) const;
+  void check_strings(std::size_t i) const;
 
   TF_OpKernelContext& ctx_;
   const std::size_t count_;

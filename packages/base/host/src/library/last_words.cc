@@ -171,6 +171,12 @@ void on_exit() {
   if (call != nullptr) say_running("the process was ended by exit()", *call, call->library);
 }
 
+// In the child of a fork.
+void on_fork() {
+  const RunningCall* call = running_call;
+  if (call != nullptr && *call->library != '\0') is_plugins_copy.store(true, std::memory_order_relaxed);
+}
+
 void add_code(const Code& one) noexcept {
   const std::size_t count = code_count.load(std::memory_order_relaxed);
   if (count == kMostCode) return;
@@ -217,6 +223,19 @@ const char* plugin_around(const void* signal_context) noexcept {
   return library_around(place_of(signal_context));
 }
 
+constinit std::atomic<bool> is_plugins_copy{false};
+
+void end_copy(const RunningCall& call) noexcept {
+  Line line;
+  line << "drystone: " << call.function;
+  if (!call.node.empty()) line << " of node '" << call.node << "' (op " << call.op << ")";
+  name_library(line, call.library);
+  line << " has forked, and returned in the child, which ends: the program must not go on twice";
+  advise(line, call.library);
+  line.write();
+  _exit(1);
+}
+
 std::atomic<bool> has_last_words{false};
 
 void prepare_last_words() {
@@ -229,6 +248,8 @@ void prepare_last_words() {
       sigaction(kFatal[k].number, &ours, &before_us[k]);
     }
     std::atexit(on_exit);
+    std::at_quick_exit(on_exit);
+    pthread_atfork(nullptr, nullptr, on_fork);
     has_last_words = true;
     return true;
   }();

@@ -12,6 +12,7 @@
 
 #include "core/failure.h"
 #include "core/plugin_call.h"
+#include "drystone/logging.h"
 #include "library/binding.h"
 #include "library/ending.h"
 #include "library/inspect.h"
@@ -165,17 +166,45 @@ DS_Library* open_library(const char* path, const std::vector<std::string>& witho
   return open_new(real, bytes.state(), without);
 }
 
+namespace {
+
+// The same while it runs: whoever runs it is told, once.
+void take_in_run(DS_Library& library, const Changes& changes, const std::string& when) {
+  const std::size_t known = library.warnings.size();
+  const auto tell = [&] {
+    for (std::size_t k = known; k < library.warnings.size(); ++k) {
+      TF_Log(TF_WARNING, "plugin %s: %s", library.path.c_str(), library.warnings[k].c_str());
+    }
+  };
+  try {
+    take(library, changes, when);
+  } catch (...) {
+    tell();
+    throw;
+  }
+  tell();
+}
+
+void take_in_run(std::string_view path, const Changes& changes, const std::string& when) {
+  const std::lock_guard<std::recursive_mutex> held(library_lock());
+  for (const Open& open : all()) {
+    if (open.library->path == path) return take_in_run(*open.library, changes, when);
+  }
+  DS_Library unknown;
+  take(unknown, changes, when);
+}
+
+}  // namespace
+
 bool settle_changes(std::string_view path, HostState& state, const std::string& when) {
   const Changes changes = state.put_back();
   if (changes.put_back.empty() && changes.lasting.empty()) return true;
-  const std::lock_guard<std::recursive_mutex> held(library_lock());
-  Library unknown;
-  Library* library = &unknown;
-  for (const Open& open : all()) {
-    if (open.library->path == path) library = open.library.get();
-  }
-  take(*library, changes, when);
+  take_in_run(path, changes, when);
   return false;
+}
+
+void remark_changes(std::string_view path, const Changes& changes, const std::string& when) {
+  take_in_run(path, changes, when);
 }
 
 void init_library(DS_Library& library, const char* symbol) {

@@ -41,6 +41,9 @@ std::recursive_mutex& library_lock();
 // nothing. Throws.
 bool settle_changes(std::string_view path, HostState& state, const std::string& when);
 
+// Remarks on what the library at `path` had changed in a run, and a warning to who runs it.
+void remark_changes(std::string_view path, const Changes& changes, const std::string& when);
+
 // Calls an entry function the first time it is asked to; sets `status` to its result. Throws.
 void init_library(DS_Library& library, const char* symbol);
 

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -80,6 +81,37 @@ void ResourceLimits::put_back(Changes& changes) const {
     const bool done = setrlimit(which, &limits[k]) == 0;
     const std::string name = k < std::size(kLimitNames) ? kLimitNames[k] : std::to_string(k);
     told(changes, done, "the limit of " + name);
+  }
+}
+
+namespace {
+
+constexpr std::array<int, 2> kEnding = {SIGINT, SIGTERM};
+
+}  // namespace
+
+Control::Control() : is_main(syscall(SYS_gettid) == getpid()) {
+  pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+  if (!is_main) return;
+  for (std::size_t k = 0; k < kEnding.size(); ++k) sigaction(kEnding[k], nullptr, &actions[k]);
+  getitimer(ITIMER_REAL, &timer);
+}
+
+void Control::put_back(Changes& changes) const {
+  const Control now;
+  const auto is_blocked = [](const sigset_t& set, int number) { return sigismember(&set, number); };
+  for (const int number : kEnding) {
+    if (is_blocked(now.blocked, number) == is_blocked(blocked, number)) continue;
+    told(changes, pthread_sigmask(SIG_SETMASK, &blocked, nullptr) == 0, "which signals are blocked");
+    break;
+  }
+  if (!is_main) return;
+  for (std::size_t k = 0; k < kEnding.size(); ++k) {
+    if (is_same(now.actions[k], actions[k])) continue;
+    told(changes, sigaction(kEnding[k], &actions[k], nullptr) == 0, "the handler of " + signal_name(kEnding[k]));
+  }
+  if (is_set(now.timer) && !is_set(timer)) {
+    told(changes, setitimer(ITIMER_REAL, &timer, nullptr) == 0, "a timer that sends signals");
   }
 }
 

@@ -40,6 +40,18 @@ struct Timers {
   std::array<struct itimerval, 3> timers{};
 };
 
+// What ends a program from outside: noting it takes five system calls. Handlers and the timer are those
+// of the process, and noted on the main thread only: another one's program may be setting them.
+struct Control {
+  Control();
+  void put_back(Changes& changes) const;
+
+  bool is_main;
+  sigset_t blocked;
+  std::array<struct sigaction, 2> actions{};
+  struct itimerval timer{};
+};
+
 // The thread's processors, niceness and name.
 struct Scheduling {
   Scheduling();

@@ -1,0 +1,133 @@
+"""Kernels of the zoo that misuse the interface, or end the process: refused or told by name."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from test_zoo_kernels import Run, named, run
+
+__all__ = ["run"]
+
+
+@pytest.mark.parametrize(
+    ("how", "what"),
+    [(0, "a tensor"), (1, "a tensor"), (2, "a status")],
+)
+def test_what_is_deleted_twice(run: Run, how: int, what: str) -> None:
+    """The second time does nothing: the run fails, and the process goes on."""
+    ended = run(("ZooTwice", how, 6), ("ZooGood", 0, 6), runs=3)
+    assert ended.status == 0, ended.errors
+    for answer in ended.answers[:3]:
+        named(answer, "ZooTwice", f"it deleted {what} that had been deleted")
+    assert all("code" not in answer for answer in ended.answers[3:])
+
+
+def test_memory_that_is_not_there_is_no_output(run: Run) -> None:
+    found = "output 0 has 24 bytes at an address where nothing can be read"
+    named(run(("ZooNowhere", 0, 6)).answer, "ZooNowhere", found)
+
+
+@pytest.mark.parametrize("how", [0, 1])
+def test_bytes_that_are_no_strings(run: Run, how: int) -> None:
+    for answer in run(("ZooStrings", how, 6), runs=3).answers:
+        named(answer, "ZooStrings", "string 1 of output 0 is none: its bytes lie where nothing")
+
+
+@pytest.mark.parametrize("how", [0, 1])
+def test_an_output_that_is_left_out(run: Run, how: int) -> None:
+    found = "it returned without setting output 0"
+    named(run(("ZooSilent", how, 6)).answer, "ZooSilent", found)
+
+
+def test_long_messages_are_cut(run: Run) -> None:
+    answer = run(("ZooShouts", 0, 6)).answer
+    named(answer, "ZooShouts", "A... (8386560 bytes more)")
+    assert len(answer["text"]) < 4096
+
+
+@pytest.mark.parametrize(
+    ("how", "what"),
+    [
+        (0, "a timer that sends signals"),
+        (1, "which signals are blocked"),
+        (2, "the handler of signal 2 (Interrupt)"),
+    ],
+)
+def test_what_it_takes_in_a_later_call_is_put_back(run: Run, how: int, what: str) -> None:
+    """Kernels are looked at until one call has changed nothing; Ctrl-C, in every run."""
+    ended = run(("ZooTakes", how, 6), runs=5, wait=1.2)
+    assert ended.status == 0, ended.errors
+    assert ended.answers[-1] == {"interrupted": True}
+    assert ended.errors.count(f"in a run of its kernels it changed {what}; that was put back") == 1
+    assert "hostile_kernels" in ended.errors
+
+
+def test_a_copy_of_the_program_ends(run: Run) -> None:
+    """A kernel that forks returns in the child as well: nobody goes on there."""
+    ended = run(("ZooForks", 0, 6), runs=2)
+    assert ended.status == 0
+    assert len(ended.answers) == 2
+    told = "has forked, and returned in the child, which ends: the program must not go on twice"
+    assert ended.errors.count(told) == 2
+    assert "compute of node 'y' (op ZooForks) of plugin" in ended.errors
+
+
+@pytest.mark.parametrize(
+    ("how", "status", "words"),
+    [
+        (0, 0, "the process was ended by exit()"),
+        (1, 0, "the process was ended by exit()"),
+        (2, -signal.SIGABRT, "SIGABRT"),
+        (3, -signal.SIGABRT, "SIGABRT"),
+    ],
+)
+def test_last_words_name_who_ended_the_process(run: Run, how: int, status: int, words: str) -> None:
+    ended = run(("ZooEnds", how, 6))
+    assert ended.status == status
+    assert not ended.answers
+    assert f"drystone: {words} while compute of node 'y' (op ZooEnds) of plugin" in ended.errors
+
+
+MODEL = """
+import sys
+from drystone_base import Graph
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.plugins import load_library
+
+load_library(sys.argv[1], policy="allow_unverified")
+graph = Graph()
+x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (3,)})
+graph.add("ZooPrints", "y", [x], attrs={"how": 0})
+with open(sys.argv[2], "wb") as file:
+    file.write(graph.to_bytes())
+"""
+
+
+def test_what_kernels_print_leaves_json_whole(
+    compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    library = compile_library("hostile_kernels.c", flags=["-DEND=0", "-pthread"])
+    model = tmp_path / "model.pb"
+    settings = {k: v for k, v in os.environ.items() if not k.startswith("DRYSTONE_P")}
+    settings |= {"XDG_CACHE_HOME": str(tmp_path), "DRYSTONE_PLUGIN_PROBE_SECONDS": "0"}
+    settings["DRYSTONE_PLUGIN_POLICY"] = "allow_unverified"
+    subprocess.run([sys.executable, "-c", MODEL, library, model], check=True, env=settings)
+    program = (
+        "import sys; from drystone_base.plugins import load_library; "
+        "load_library(sys.argv.pop(1)); from drystone_base.cli import main; sys.exit(main())"
+    )
+    words = ["run", str(model), "--fetch", "y:0", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(library), *words],
+        capture_output=True, text=True, env=settings, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)
+    assert '{"noise": 1}' in done.stderr
