@@ -47,7 +47,7 @@ MYPY = ("mypy", "--config-file", "ci/config/mypy.ini")
 
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
 os.environ.setdefault("UV_SYSTEM_CERTS", "true")
-# A link to a file counts as its last change: tests of kept plans need files that nobody else links.
+# A link counts as a file's last change: tests of the plan cache need files that nobody links.
 os.environ.setdefault("UV_LINK_MODE", "copy")
 nox.needs_version = ">=2025.2.9"
 nox.options.sessions = ["lint", "types", "unit"]

@@ -54,7 +54,7 @@ command measures everything anew and rewrites this page: `nox -s bench -- --publ
   `pip install drystone drystone-cpu` gives.
 - From process start to first answer, the first row of a model is of processes that find nothing of
   an earlier one; in the second, "a later process", each may find what its runtime keeps by itself
-  when nobody asks for it: drystone the model's plan. All other rows do without kept plans.
+  when nobody asks for it: drystone the model's plan. All other rows do without cached plans.
 - What is left to the machine's limits, node by node: `python -m bench.roofline MODEL --inputs
   IN.NPZ --fetch TENSOR` measures the peaks of arithmetic and of memory, and prints each node's
   time, GFLOP/s, GB/s and how many times its limit it takes; `ONEDNN_VERBOSE=profile_exec` in the

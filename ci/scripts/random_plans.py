@@ -3,8 +3,8 @@
 Each is drawn from its seed (packages/base/tests/random_programs) and run several times in one
 session of either executor. A disagreement is printed for the shortest beginning of the program that
 shows it; the status is 1 then. With drystone-cpu installed, the native executor uses its kernels.
-With --optimizer native sessions run graphs as drystone-optimizer rewrites them. With --kept two
-native sessions of one file are compared, of which the second finds the plans that the first kept.
+With --optimizer native sessions run graphs as drystone-optimizer rewrites them. With --cached two
+native sessions of one file are compared, of which the second finds the plans that the first cached.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--optimizer", action="store_true", help="optimize native sessions")
-    parser.add_argument("--kept", action="store_true", help="compare plans that were kept")
+    parser.add_argument("--cached", action="store_true", help="compare cached plans")
     options = parser.parse_args(arguments)
     optimizer = "default" if options.optimizer else "off"
-    if options.kept:
-        return kept(options.first, options.count, optimizer)
+    if options.cached:
+        return cached(options.first, options.count, optimizer)
     ops: Counter[str] = Counter()
     start, shown = time.monotonic(), 0
     for seed in progress(range(options.first, options.first + options.count), "programs"):
@@ -57,22 +57,22 @@ def main(arguments: list[str] | None = None) -> int:
     return int(shown > 0)
 
 
-def kept(first: int, count: int, optimizer: str) -> int:
-    """Draw programs, and run each with plans that are made and with plans that were kept."""
+def cached(first: int, count: int, optimizer: str) -> int:
+    """Draw programs, and run each with plans that are made and with cached plans."""
     from random_programs import draw
-    from random_programs.kept import kept_disagreement
+    from random_programs.cached import cached_disagreement
 
     start, shown, taken = time.monotonic(), 0, 0
     for seed in progress(range(first, first + count), "programs"):
         with tempfile.TemporaryDirectory(prefix="drystone-plans-") as folder:
             os.environ["DRYSTONE_PLAN_CACHE"] = os.path.join(folder, "plans")
-            found, plans = kept_disagreement(draw(seed), Path(folder), optimizer)
+            found, plans = cached_disagreement(draw(seed), Path(folder), optimizer)
         taken += plans
         if found is not None:
             print(found, flush=True)
             shown += 1
     seconds = time.monotonic() - start
-    print(f"{count} programs, {taken} kept plans; {shown} disagreements; {seconds:.0f} s")
+    print(f"{count} programs, {taken} cached plans; {shown} disagreements; {seconds:.0f} s")
     return int(shown > 0 or not taken)
 
 

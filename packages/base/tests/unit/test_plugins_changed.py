@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from plugin_files import VARIANTS, Compile, own_settings, own_site, put, records_flag, search
 
-from drystone_base.core.entry_points import EntryPoint
 from drystone_base.core.errors import PluginError
+from drystone_base.core.installed import EntryPoint
 from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins import Plugin, StepResult, _discover, _trust
 from drystone_base.plugins import _manager as managing

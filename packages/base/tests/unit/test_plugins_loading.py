@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from plugin_files import VARIANTS, Compile, own_settings, own_site, put, records_flag, search
 
-from drystone_base.core.entry_points import EntryPoint
 from drystone_base.core.errors import DrystoneError, PluginError
+from drystone_base.core.installed import EntryPoint
 from drystone_base.core.plugin_settings import Isolation, Settings
 from drystone_base.host import filesystem
 from drystone_base.ops.defs import op_def

@@ -412,7 +412,7 @@ def test_callable_with_wrong_attributes_is_refused() -> None:
 
 
 def test_broken_entry_point_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    from drystone_base.core.entry_points import EntryPoint
+    from drystone_base.core.installed import EntryPoint
 
     point = EntryPoint("gone", "no_such_module_at_all:f", "", "")
     monkeypatch.setattr(sources, "_scanned", False)
@@ -428,7 +428,7 @@ def test_broken_entry_point_is_remembered(monkeypatch: pytest.MonkeyPatch) -> No
 def test_settings_of_plugins_hold_for_entry_points(
     refused: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from drystone_base.core.entry_points import EntryPoint
+    from drystone_base.core.installed import EntryPoint
     from drystone_base.plugins import configure
 
     point = EntryPoint(f"mason{refused}", "no_such_module_at_all:f", "", "")

@@ -9,15 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from drystone_base.core.dtypes import from_number
 from drystone_base.core.errors import DrystoneError
 from drystone_base.executor.plan_cache.arrays import BOUNDARY, Places, read_constants
-from drystone_base.executor.plan_cache.circumstances import circumstances
-from drystone_base.executor.plan_cache.evidence import code_files
+from drystone_base.executor.plan_cache.cache_key import cache_key
 from drystone_base.executor.plan_cache.folder import store
-from drystone_base.executor.plan_cache.records import discard_record, keep_record, kept_record
-from drystone_base.loaders.load_manifest import keep_loading
+from drystone_base.executor.plan_cache.records import discard_record, read_record, write_record
+from drystone_base.loaders.load_manifest import write_loading
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from drystone_base.api.config import SessionConfig
     from drystone_base.executor.encode import Encoded
     from drystone_base.executor.native import Program
@@ -25,14 +22,14 @@ if TYPE_CHECKING:
     from drystone_base.loaders._graph_file import GraphFile
     from drystone_base.loaders.load_manifest import Loading
 
-__all__ = ["KeptPlan", "KeptPlans"]
+__all__ = ["CachedPlan", "CachedPlans"]
 
 _MOST_BYTES: Final = 1 << 28
 """Of constants that a plan holds beside those in the model: more take longer than they save."""
 _MOST_CONSTANTS: Final = 1 << 13
 
 
-class KeptPlan(NamedTuple):
+class CachedPlan(NamedTuple):
     """A plan from a file: what the native executor loads, and what feeds must be."""
 
     program: Program
@@ -44,7 +41,7 @@ class KeptPlan(NamedTuple):
     """Of each fetch: whether it is a tensor."""
 
 
-class KeptPlans:
+class CachedPlans:
     """The plans of one model's file for sessions of one config. Nothing here raises."""
 
     def __init__(
@@ -53,10 +50,10 @@ class KeptPlans:
         self._file, self._config, self._store, self._made_by = file, config, where, made_by
 
     @classmethod
-    def of(cls, file: GraphFile, config: SessionConfig) -> KeptPlans | None:
-        """Those of a file; None where plans are not kept, or depend on what no file says."""
+    def of(cls, file: GraphFile, config: SessionConfig) -> CachedPlans | None:
+        """Those of a file; None where they are not cached."""
         where = store()
-        made_by = None if where is None else circumstances(config)
+        made_by = None if where is None else cache_key(config)
         return None if where is None or made_by is None else cls(file, config, where, made_by)
 
     def _made_from(self, fetches: Sequence[str], feeds: Sequence[str]) -> list[Any] | None:
@@ -64,10 +61,10 @@ class KeptPlans:
         key = self._file.key()
         return None if key is None else [*key, list(fetches), list(feeds), self._made_by]
 
-    def find(self, fetches: Sequence[str], feeds: Sequence[str]) -> KeptPlan | None:
-        """The plan of these fetches from these feeds; None where none is kept."""
+    def find(self, fetches: Sequence[str], feeds: Sequence[str]) -> CachedPlan | None:
+        """The plan of these fetches from these feeds; None where there is none."""
         made_from = self._made_from(fetches, feeds)
-        found = None if made_from is None else kept_record(self._store, made_from)
+        found = None if made_from is None else read_record(self._store, made_from)
         if found is None:
             return None
         facts, data = found
@@ -83,7 +80,7 @@ class KeptPlans:
             self.discard(fetches, feeds)
             return None
         self._note_file()  # other variables than when the plan was made, or another file
-        return KeptPlan(program, rows, copies, has_value)
+        return CachedPlan(program, rows, copies, has_value)
 
     def discard(self, fetches: Sequence[str], feeds: Sequence[str]) -> None:
         """Forget a plan."""
@@ -103,14 +100,13 @@ class KeptPlans:
     ) -> None:
         """Keep a plan that needs little of Python's, later.
 
-        ``rows`` says of each feed what :class:`KeptPlan` does. Where making the plan has changed
-        what plans depend on, or shown that they must not be kept, it is not.
+        ``rows`` says of each feed what :class:`CachedPlan` does. Where making the plan has changed
+        what plans depend on, or shown that it must not be cached, it is not.
         """
-        if circumstances(self._config) != self._made_by:
+        if cache_key(self._config) != self._made_by:
             return
         kernels = _kernels(encoded)
-        code = code_files()
-        if kernels is None or code is None or len(encoded.constants) > _MOST_CONSTANTS:
+        if kernels is None or len(encoded.constants) > _MOST_CONSTANTS:
             return
         facts = {
             "feeds": list(rows),
@@ -119,17 +115,16 @@ class KeptPlans:
             "kernels": kernels,
             "outputs": encoded.outputs,
         }
-        from drystone_base.executor.plan_cache.later import LATER
+        from drystone_base.executor.plan_cache.background import BACKGROUND
 
-        LATER.add(partial(self._write, (list(fetches), list(feeds)), facts, encoded, code))
-        self._note_file(code)
+        BACKGROUND.add(partial(self._write, (list(fetches), list(feeds)), facts, encoded))
+        self._note_file()
 
     def _write(
         self,
         signature: tuple[list[str], list[str]],
         facts: dict[str, Any],
         encoded: Encoded,
-        code: Mapping[str, Sequence[int]],
     ) -> None:
         places = Places(self._file.data)
         for attr, (_, dtype) in zip(encoded.attrs, encoded.constants, strict=True):
@@ -138,30 +133,28 @@ class KeptPlans:
         plan = encoded.plan.SerializeToString()
         padding = bytes(-len(plan) % BOUNDARY)
         sizes = {"plan_size": len(plan), "constants_at": len(plan) + len(padding)}
-        facts = facts | sizes | {"constants": places.rows}
+        facts = facts | sizes | {"constants": places.rows, "model": self._file.path()}
         if self._file.settle() and (made_from := self._made_from(*signature)) is not None:
-            keep_record(self._store, made_from, facts, [plan, padding, *places.parts], code)
+            write_record(self._store, made_from, facts, [plan, padding, *places.parts])
 
-    def _note_file(self, code: Mapping[str, Sequence[int]] | None = None) -> None:
+    def _note_file(self) -> None:
         """Spare processes that take plans of this file from hashing and from reading it."""
         loading, self._file.loading = self._file.loading, None
         if loading is None and not self._file.is_to_note():
             return
-        from drystone_base.executor.plan_cache.later import LATER
+        from drystone_base.executor.plan_cache.background import BACKGROUND
 
-        LATER.add(partial(_note_file, self._file, loading, code or code_files()))
+        BACKGROUND.add(partial(_note_file, self._file, loading))
 
 
-def _note_file(
-    file: GraphFile, loading: Loading | None, code: Mapping[str, Sequence[int]] | None
-) -> None:
+def _note_file(file: GraphFile, loading: Loading | None) -> None:
     key = file.key_of_loading() if file.settle() else None
-    if loading is not None and code is not None and key is not None:
-        keep_loading(file.where, key, loading, code)
+    if loading is not None and key is not None:
+        write_loading(file.where, key, loading, file.path())
 
 
 def _kernels(encoded: Encoded) -> list[Sequence[Any]] | None:
-    """The kernels of Python's that a plan needs; None where one is not to be kept."""
+    """The kernels of Python's that a plan needs; None where one cannot be cached."""
     if not encoded.kernels:
         return []
     from drystone_base.executor.plan_cache.kernels import kernel_rows

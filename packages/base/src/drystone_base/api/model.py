@@ -14,6 +14,7 @@ from drystone_base.api.session import Session, SessionConfig
 from drystone_base.api.tuning import tuned
 from drystone_base.core.arguments import blame, checked
 from drystone_base.core.errors import BadRequest, DrystoneError, near_matches
+from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.named import Named
 from drystone_base.core.printable import described, plain
 from drystone_base.files.access import Access, checkpoint_files
@@ -104,6 +105,13 @@ class SignatureFunction:
         result: dict[str, np.ndarray[Any, Any]] = self._session.run(outputs, given)
         return result
 
+    def request(self) -> tuple[list[str], list[str]]:
+        """What a call that gives every required input fetches and feeds: names of tensors."""
+        inputs = self.signature.inputs.values()
+        given = dict.fromkeys((spec.tensor for spec in inputs if not spec.optional), 0)
+        feeds = given | self.signature.left_out(given)
+        return [spec.tensor for spec in self.signature.outputs.values()], list(feeds)
+
     def _order(self, count: int, kwargs: Mapping[str, Any]) -> Sequence[str]:
         """The inputs that positional arguments are, in their order; raises where there is none."""
         inputs = self.signature.inputs
@@ -149,7 +157,8 @@ class SignatureFunction:
                 remedy=f"did you mean {', '.join(near)}?" if near else "see `drystone inspect`",
                 code="wrong-arguments",
             )
-        feeds = {inputs[n].tensor: v for n, v in (named | dict(kwargs)).items()}
+        values = named | dict(kwargs)
+        feeds = {spec.tensor: values[n] for n, spec in inputs.items() if n in values}
         return feeds | self.signature.left_out(feeds)
 
 
@@ -371,9 +380,10 @@ def load(
         config = config or SessionConfig()
         access = (config.access or Access()).with_read(*checkpoint_files(checkpoint))
         config = replace(config, access=access)
-    reached = None if config is None else config.access
-    loaded = load_model(path, tags=tagged, checkpoint=checkpoint, needed=names, access=reached)
-    return Model(loaded, config, origin)
+    with paused_gc():
+        reached = None if config is None else config.access
+        loaded = load_model(path, tags=tagged, checkpoint=checkpoint, needed=names, access=reached)
+        return Model(loaded, config, origin)
 
 
 def _words(given: str | Iterable[str] | None) -> tuple[str, ...] | None:

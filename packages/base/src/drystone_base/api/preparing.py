@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from drystone_base.api.feeds import Feed
 from drystone_base.api.prepared import Prepared, Split
-from drystone_base.core.entry_points import declared
 from drystone_base.core.environment import SUBGRAPH_BACKEND
 from drystone_base.core.errors import BadRequest, DrystoneError, GraphError, near_matches
+from drystone_base.core.installed import declared
 from drystone_base.core.made_by import Makers, makers, name_makers
 from drystone_base.core.printable import warn
 from drystone_base.core.registered import PASSES
@@ -31,7 +31,7 @@ from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.defs import find
 
 if TYPE_CHECKING:
-    from drystone_base.api.cached_plans import KeptPlans
+    from drystone_base.api.cached_plans import CachedPlans
     from drystone_base.api.config import SessionConfig
     from drystone_base.api.session import Session
     from drystone_base.placement import Decision, Partitions
@@ -51,13 +51,13 @@ class Preparing:
         session.source.check()  # passes read constants
 
     def lowered(
-        self, fetches: list[str], feeds: list[str], kept: KeptPlans | None
+        self, fetches: list[str], feeds: list[str], plans: CachedPlans | None
     ) -> Prepared | Split:
-        """What runs the signature; ``kept`` keeps the plan if it can."""
-        return self._whoever_changed_it(lambda: self._lowered(fetches, feeds, kept))
+        """What runs the signature; ``plans`` takes the plan if it can."""
+        return self._whoever_changed_it(lambda: self._lowered(fetches, feeds, plans))
 
     def _lowered(
-        self, fetches: list[str], feeds: list[str], kept: KeptPlans | None
+        self, fetches: list[str], feeds: list[str], plans: CachedPlans | None
     ) -> Prepared | Split:
         described = self._describe_feeds(feeds)
         for name in fetches:
@@ -68,7 +68,7 @@ class Preparing:
             return self._lower_parts(parts, fetches, described)
         (graph,) = parts.graphs.values()
         rows = [(f.name, f.dtype.number, f.shape) for f in described]
-        keep = None if kept is None else partial(kept.keep, fetches, feeds, rows)
+        keep = None if plans is None else partial(plans.keep, fetches, feeds, rows)
         return self._lower_graph(graph, fetches, described, (), keep)
 
     def _whoever_changed_it(self, make: Callable[[], _Made]) -> _Made:

@@ -23,7 +23,7 @@ from drystone_base.plugins import ensure_loaded
 from drystone_base.state.variables import VARIABLE_KIND, ResourceManager, Step
 
 if TYPE_CHECKING:
-    from drystone_base.api.cached_plans import KeptPlan, KeptPlans
+    from drystone_base.api.cached_plans import CachedPlan, CachedPlans
     from drystone_base.api.feeds import Feed
     from drystone_base.executor.functions import FunctionCaller
     from drystone_base.executor.native import NativeSession, Program
@@ -300,27 +300,27 @@ class Session:
         found = None if plans is None else plans.find(fetches, feeds)
         if plans is not None and found is not None:
             try:
-                return self._from_kept(found)
+                return self._from_cache(found)
             except DrystoneError:  # the host does not take what the file says
                 plans.discard(fetches, feeds)
         from drystone_base.api.preparing import Preparing
 
         return Preparing(self).lowered(fetches, feeds, plans)
 
-    def _plans(self) -> KeptPlans | None:
-        """The plans that earlier processes may have kept of the file that the graph is from."""
+    def _plans(self) -> CachedPlans | None:
+        """The cached plans of the file that the graph is from."""
         if self.source.file is None:
             return None
-        from drystone_base.api.cached_plans import KeptPlans
+        from drystone_base.api.cached_plans import CachedPlans
 
-        return KeptPlans.of(self.source.file, self.config)
+        return CachedPlans.of(self.source.file, self.config)
 
-    def _from_kept(self, kept: KeptPlan) -> Prepared:
+    def _from_cache(self, cached: CachedPlan) -> Prepared:
         from drystone_base.api.feeds import Feed
         from drystone_base.core.dtypes import from_number
 
-        feeds = [Feed(name, from_number(dtype), shape) for name, dtype, shape in kept.feeds]
-        return self.loaded(feeds, kept.has_value, kept.program, None, copies=kept.copies)
+        feeds = [Feed(name, from_number(dtype), shape) for name, dtype, shape in cached.feeds]
+        return self.loaded(feeds, cached.has_value, cached.program, None, copies=cached.copies)
 
     @explained
     def loaded(

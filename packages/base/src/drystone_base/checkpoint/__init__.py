@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from drystone_base.checkpoint.writer import merge as merge
     from drystone_base.checkpoint.writer import save as save
 
-# Tensors of a model whose plan is kept are read without the modules that know the index.
+# Tensors of a model with cached plans are read without the modules that know the index.
 _HOME = {
     "FULL": "._slices",
     "BundleReader": ".bundle",

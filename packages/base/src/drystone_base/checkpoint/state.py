@@ -28,7 +28,7 @@ def latest_checkpoint(folder: str | os.PathLike[str]) -> Path | None:
     Raises ``CheckpointError`` (``bad-checkpoint``) for a state file that cannot be read.
     """
     path = as_path(folder) / _NAME
-    if not path.is_file():  # found without protobuf: models whose plan is kept come by here
+    if not path.is_file():  # found without protobuf: models with cached plans come by here
         return None
     state = _read(path)
     if not state.model_checkpoint_path:

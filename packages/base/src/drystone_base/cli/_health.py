@@ -71,7 +71,7 @@ def _machine() -> dict[str, Any]:
 
 
 def _plans() -> dict[str, Any]:
-    """Where plans outlive a process: "" where they do not."""
+    """The folder of the plan cache, "" where it is off, and what is there."""
     from drystone_base.executor.plan_cache.folder import store
 
     found = store()

@@ -40,7 +40,7 @@ def make_inputs(
 ) -> dict[str, Array]:
     """Values by name for the inputs of a signature that ``shapes`` names.
 
-    ``graph`` is asked for where there are strings: who has kept plans has not read it.
+    ``graph`` is asked for where there are strings: with cached plans it was not read.
     Raises ``BadRequest`` (``cannot-make-input``) as :func:`made_up` does.
     """
     sparse = _sparse_parts(signature.inputs)

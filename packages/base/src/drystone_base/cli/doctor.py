@@ -49,7 +49,7 @@ def doctor() -> None:
             ("instructions", " ".join(machine["instructions"])),
             ("memory", f"{size(machine['memory'])}, {size(machine['memory_free'])} free"),
             ("BLAS", machine["blas"]),
-            ("kept plans", _plans(report["plans"])),
+            ("plan cache", _plans(report["plans"])),
             ("kernels", f"{report['ops']['kernels']} of {report['ops']['known']} known ops"),
         ]
         print_table("machine", ("", ""), rows)

@@ -217,7 +217,7 @@ def _fits_note(value: Any, function: Callable[..., Any], note: Any) -> bool:
     """Whether a value is of the type that an annotation names.
 
     What it names is imported only for a value that nothing else in it fits: to import it for all
-    would cost a program that takes a kept plan what that spares it.
+    would cost a program that takes a cached plan what that spares it.
     """
     if not isinstance(note, str):
         return fits(value, note)

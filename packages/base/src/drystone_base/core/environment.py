@@ -99,10 +99,11 @@ NUM_THREADS: Final = Variable(
 )  # fmt: skip
 PLAN_CACHE: Final = Variable(
     "DRYSTONE_PLAN_CACHE", _FOLDER_OR_OFF, "",
-    "Where plans outlive a process (default: the user's cache folder).",
+    "The folder of the plan cache (default: one in the user's cache folder).",
 )  # fmt: skip
 PLAN_CACHE_BYTES: Final = Variable(
-    "DRYSTONE_PLAN_CACHE_BYTES", whole(0, 1 << 50), 1 << 30, "How much may be kept there.",
+    "DRYSTONE_PLAN_CACHE_BYTES", whole(0, 1 << 50), 1 << 30,
+    "How much the plan cache may hold, in bytes.",
 )  # fmt: skip
 DUMP_PASSES: Final = Variable(
     "DRYSTONE_DUMP_PASSES", path("a folder"), "",

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from drystone_base.core.machine import chosen_folder
 from drystone_base.core.owners import described, is_own
 from drystone_base.files.mapped import MappedFile
 
@@ -119,6 +120,14 @@ class Store:
                 found.append(self._parse(path, memoryview(path.read_bytes()))[0])
         return found
 
+    def entries(self) -> list[tuple[Path, dict[str, Any]]]:
+        """Every file whose header can be read, sorted by path, with its facts."""
+        found = []
+        for path in sorted(self.folder.glob(f"*.{self.kind}")):
+            with suppress(OSError, BadFile), open(path, "rb") as file:
+                found.append((path, self._header(path, memoryview(MappedFile.of(file)))[0]))
+        return found
+
     def totals(self) -> tuple[int, int]:
         """How many files there are, and their bytes."""
         sizes = []
@@ -177,6 +186,15 @@ class Store:
 
     def _parse(self, path: str | Path, data: memoryview) -> tuple[dict[str, Any], memoryview]:
         """Facts and contents of a file; raises ``BadFile``."""
+        facts, begin = self._header(path, data)
+        rest = data[begin:]
+        if len(rest) != facts["size"] or zlib.crc32(rest) != facts["crc32"]:
+            found = f"its {len(rest)} bytes are not those that were written"
+            raise BadFile(f"{path} is damaged: {found}")
+        return facts, rest
+
+    def _header(self, path: str | Path, data: memoryview) -> tuple[dict[str, Any], int]:
+        """Facts of a file, and where its contents begin; raises ``BadFile``."""
         magic = self._magic
         begin = len(magic) + _FRONT
         if bytes(data[: len(magic)]) != magic or len(data) < begin:
@@ -186,14 +204,10 @@ class Store:
             if length > _MOST_HEADER or zlib.crc32(data[begin : begin + length]) != checked:
                 raise ValueError
             facts = json.loads(bytes(data[begin : begin + length]))
-            size, checksum = int(facts["size"]), int(facts["crc32"])
+            facts |= {"size": int(facts["size"]), "crc32": int(facts["crc32"])}
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             raise BadFile(f"{path} has a header that cannot be read") from error
-        rest = data[begin + length :]
-        if len(rest) != size or zlib.crc32(rest) != checksum:
-            found = f"its {len(rest)} bytes are not those that were written"
-            raise BadFile(f"{path} is damaged: {found}")
-        return facts, rest
+        return facts, begin + length
 
 
 def cache_store(kind: str, where: Variable, size: Variable) -> Store | None:
@@ -201,16 +215,8 @@ def cache_store(kind: str, where: Variable, size: Variable) -> Store | None:
 
     The variable ``where`` says where else it is, or ``off``; ``size`` how much may be there.
     """
-    from drystone_base.core.machine import cache_folder
-
-    chosen = str(where.value())
-    if chosen.lower() in ("off", "none", "0"):
-        return None
-    try:
-        folder = chosen or os.path.join(cache_folder(), f"{kind}s")
-        return Store(folder, size.value(), kind, own_only=True)
-    except RuntimeError:  # a user without a home
-        return None
+    folder = chosen_folder(where, f"{kind}s")
+    return None if folder is None else Store(folder, size.value(), kind, own_only=True)
 
 
 def _a(kind: str) -> str:

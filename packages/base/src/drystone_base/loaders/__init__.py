@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from drystone_base.loaders.graphdef import read_graph as read_graph
     from drystone_base.loaders.graphdef import write_graph as write_graph
 
-# Modules are imported when a name is first asked for: a model whose plan is kept needs few of them.
+# Modules are imported when a name is first asked for: one with cached plans needs few of them.
 _HOME = {
     "LoadedModel": "._loaded",
     "Signature": "._loaded",

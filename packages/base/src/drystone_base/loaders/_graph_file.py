@@ -1,12 +1,12 @@
-"""A file that a graph is read from, where plans of it may be kept."""
+"""A file that a graph is read from, whose plans may be cached."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from drystone_base.executor.plan_cache.circumstances import has_own_ops
-from drystone_base.executor.plan_cache.seen_files import (
+from drystone_base.executor.plan_cache.digest_cache import (
     is_large,
     is_new_size,
     is_settled,
@@ -17,7 +17,7 @@ from drystone_base.executor.plan_cache.seen_files import (
 )
 from drystone_base.files.contents import sha256
 from drystone_base.files.mapped import MappedFile
-from drystone_base.loaders.load_manifest import kept_loading
+from drystone_base.loaders.load_manifest import read_loading
 
 if TYPE_CHECKING:
     from drystone_base.files.store import Store
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 __all__ = ["GraphFile"]
 
 _MOST_BYTES: Final = 1 << 28
-"""Of a file whose plans are kept: to hash a larger one takes longer than making a plan."""
+"""Of a file whose plans are cached: to hash a larger one takes longer than making a plan."""
 
 
 class GraphFile:
     """A file that says all there is to know of a graph: its bytes, mapped, and their SHA-256.
 
     ``loading``: what reading gave, once somebody has read the graph. A large file of a size that
-    no earlier one had has no plans that could be found: it is hashed when one is kept.
+    no earlier one had has no plans that could be found: it is hashed when one is cached.
     """
 
     __slots__ = (
@@ -66,7 +66,7 @@ class GraphFile:
     def of(
         cls, data: memoryview, part: Sequence[Any] = (), beside: Sequence[Any] = ()
     ) -> Self | None:
-        """The file whose bytes these are, where plans of it may be kept.
+        """The file whose bytes these are, if its plans may be cached.
 
         ``part`` says which of the file's graphs it is, ``beside`` what else it takes to load the
         model; both are values that JSON has.
@@ -91,10 +91,17 @@ class GraphFile:
         key = self.key()
         return None if key is None else [*key, *self._beside]
 
-    def kept_loading(self) -> Loading | None:
+    def read_loading(self) -> Loading | None:
         """What an earlier process noted of how the model is loaded, with the ops that it knew."""
         key = self.key_of_loading()
-        return None if key is None or has_own_ops() else kept_loading(self.where, key)
+        return None if key is None else read_loading(self.where, key)
+
+    def path(self) -> str:
+        """Where the file is, for people; "" where the system does not say."""
+        try:
+            return os.readlink(f"/proc/self/fd/{self._descriptor()}")
+        except OSError:
+            return ""
 
     def is_to_note(self) -> bool:
         """Whether others are to be spared to hash it, which takes long."""

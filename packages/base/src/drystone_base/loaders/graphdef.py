@@ -88,7 +88,7 @@ def load_graphdef(path: str | Path) -> LoadedModel:
     refuse_foreign(data, path)
     file = GraphFile.of(data)
     source = GraphSource(lambda: _parse(data, str(path)), file, data)
-    kept = None if file is None else file.kept_loading()
+    kept = None if file is None else file.read_loading()
     signatures = _signatures(source, file) if kept is None else dict(kept.signatures)
     return LoadedModel(source, signatures, path, "graphdef", size=len(data))
 

@@ -1,14 +1,13 @@
-"""How models are called and restored, kept beside their plans: who has those reads no graph."""
+"""How models are called and restored, in the plan cache: whoever has it reads no graph."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drystone_base.core.dtypes import from_number
 from drystone_base.core.errors import DrystoneError
-from drystone_base.executor.plan_cache.circumstances import home
-from drystone_base.executor.plan_cache.records import keep_record, kept_record
+from drystone_base.executor.plan_cache.cache_key import home_key
+from drystone_base.executor.plan_cache.records import read_record, write_record
 from drystone_base.loaders._loaded import Signature, TensorSpec
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from drystone_base.checkpoint.shards import Entry
     from drystone_base.files.store import Store
 
-__all__ = ["Loading", "keep_loading", "kept_loading"]
+__all__ = ["Loading", "read_loading", "write_loading"]
 
 
 class Loading(NamedTuple):
@@ -38,10 +37,11 @@ class Loading(NamedTuple):
     assets: Mapping[str, str] = {}  # nobody changes it
 
 
-def keep_loading(
-    where: Store, key: Sequence[Any], loading: Loading, code: Mapping[str, Sequence[int]]
-) -> bool:
-    """Note what reading files gave, which ``key`` tells from all others; whether that is kept."""
+def write_loading(where: Store, key: Sequence[Any], loading: Loading, model: str) -> None:
+    """Note what reading files gave, which ``key`` tells from all others; ``model``: for people."""
+    made_from = _made_from(key)
+    if made_from is None:
+        return
     facts = {
         "signatures": [
             (
@@ -55,17 +55,19 @@ def keep_loading(
             for s in loading.signatures.values()
         ],
         "tags": loading.tags,
+        "model": model,
         "variables": [(name, *_entry_row(entry)) for name, entry in loading.variables.items()],
         "shards": loading.shards,
         "steps": list(loading.steps),
         "assets": dict(loading.assets),
     }
-    return keep_record(where, _made_from(key), facts, [], code)
+    write_record(where, made_from, facts)
 
 
-def kept_loading(where: Store, key: Sequence[Any]) -> Loading | None:
-    """What :func:`keep_loading` noted; None where that is nothing."""
-    found = kept_record(where, _made_from(key))
+def read_loading(where: Store, key: Sequence[Any]) -> Loading | None:
+    """What :func:`write_loading` noted; None where that is nothing."""
+    made_from = _made_from(key)
+    found = None if made_from is None else read_record(where, made_from)
     if found is None:
         return None
     facts = found[0]
@@ -86,8 +88,9 @@ def kept_loading(where: Store, key: Sequence[Any]) -> Loading | None:
         return None
 
 
-def _made_from(key: Sequence[Any]) -> list[Any]:
-    return ["loading", *key, home(), sys.version]
+def _made_from(key: Sequence[Any]) -> list[Any] | None:
+    beside = home_key()
+    return None if beside is None else ["loading", *key, *beside]
 
 
 def _spec_rows(specs: Mapping[str, TensorSpec]) -> list[Any]:

@@ -11,7 +11,7 @@ from drystone_base.checkpoint.shards import index_path
 from drystone_base.core.errors import BadModelFile
 from drystone_base.files.access import Access
 from drystone_base.files.local import map_file
-from drystone_base.loaders._kept_model import ModelFiles, Read, load_files
+from drystone_base.loaders._cached_model import ModelFiles, Read, load_files
 from drystone_base.loaders._loaded import LoadedModel
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from drystone_base.checkpoint.shards import index_path
 from drystone_base.core.errors import BadModelFile, CheckpointError
 from drystone_base.files.local import is_text
 from drystone_base.graph import Graph, parse_tensor_name, reachable
+from drystone_base.loaders._cached_model import ModelFiles, Read
 from drystone_base.loaders._default_signature import default_signature, with_optional
-from drystone_base.loaders._kept_model import ModelFiles, Read
 from drystone_base.loaders._loaded import Signature
 from drystone_base.loaders._meta import (
     MetaParts,

@@ -6,7 +6,7 @@ entry point in the group ``drystone.modules`` that names a :class:`Module`. Sour
 TensorFlow RFC, "C++ modularity".
 """
 
-from drystone_base.core.entry_points import EntryPoint, declared, points
+from drystone_base.core.installed import EntryPoint, declared, points
 from drystone_base.modules._registry import (
     Library,
     Module,

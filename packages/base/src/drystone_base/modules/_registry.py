@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from drystone_base.core.arguments import checked, explained, explaining
-from drystone_base.core.entry_points import EntryPoint, points
 from drystone_base.core.errors import PluginError, near_matches
+from drystone_base.core.installed import EntryPoint, points
 from drystone_base.core.printable import warn
 from drystone_base.core.upcalls import BUILTIN_MODULES
 

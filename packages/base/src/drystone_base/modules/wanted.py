@@ -11,7 +11,7 @@ import threading
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from drystone_base.core.arguments import checked
-from drystone_base.core.entry_points import declared
+from drystone_base.core.installed import declared
 from drystone_base.core.registered import PLUGIN_SETTINGS, PLUGINS
 from drystone_base.core.upcalls import FIND_REFUSED_OFFER, LOAD_PLUGINS
 

@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.core.entry_points import declared, points
 from drystone_base.core.environment import DUMP_PASSES
 from drystone_base.core.errors import DrystoneError, GraphError, PluginError
+from drystone_base.core.installed import declared, points
 from drystone_base.core.printable import warn
 from drystone_base.core.registered import PASSES, Registered
 from drystone_base.core.time_limits import OutOfTime, stage_ends, until

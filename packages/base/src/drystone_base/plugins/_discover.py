@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from drystone_base.core.entry_points import EntryPoint, points
+from drystone_base.core.installed import EntryPoint, points
 from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins._manifest import manifest_for
 from drystone_base.plugins._places import is_working_folder, plugin_folders

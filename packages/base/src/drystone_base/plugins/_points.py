@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable
 from contextlib import redirect_stdout
 from typing import Any
 
-from drystone_base.core.entry_points import EntryPoint
 from drystone_base.core.errors import DrystoneError, PluginError
+from drystone_base.core.installed import EntryPoint
 from drystone_base.core.plugin_settings import Settings
 from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._open import not_isolated

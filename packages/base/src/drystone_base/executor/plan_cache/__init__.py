@@ -1,6 +1,6 @@
-"""Plans that outlive a process: what a session made of a model's file, for who loads it again.
+"""The plan cache: plans that a session made of a model's file, for later processes.
 
-A plan is kept in the user's cache folder by what it was made from: the bytes of the model's file,
-fetches and feeds, the config, environment variables, packages, plugins, the processor. It is used
-again where all of these are the same and no file of code that took part has changed since.
+``cache_key`` says when an entry is used. ``records`` reads and writes entries in the user's cache
+folder, ``digest_cache`` notes digests of large files, ``background`` writes when nobody waits, and
+``arrays`` and ``kernels`` hold a plan's constants and what of it Python computes.
 """

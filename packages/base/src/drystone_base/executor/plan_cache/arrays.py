@@ -1,4 +1,4 @@
-"""Constants of a plan beside it: in the kept file, or still in the model's file."""
+"""Constants of a plan beside it: in the cache's file, or still in the model's file."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Places:
         """Of each constant: number of its dtype, dims, which file, first byte there.
 
         Where what the model's file has is multiplied, these follow: where its factors begin in the
-        kept file, how many they are, and for how many elements in a row each is.
+        cache's file, how many they are, and for how many elements in a row each is.
         """
         self.parts: list[bytes | memoryview] = []
         self.size = 0
 
     def add(self, value: TensorAttr, dtype: int) -> bool:
-        """Take in a constant; False for one that cannot be kept."""
+        """Take in a constant; False for one that cannot be cached."""
         if value.dtype.number != dtype:
             return False
         if value.dtype.is_object:
@@ -80,7 +80,7 @@ def read_constants(
 ) -> list[tuple[Any, int]]:
     """Constants as a plan of the host takes them: arrays, or tensors that stay in files.
 
-    ``kept``: the file of the plan from where constants begin. Raises ``ValueError``, ``TypeError``
+    ``kept``: the cache's file from where constants begin. Raises ``ValueError``, ``TypeError``
     and ``DrystoneError`` for rows that do not fit the files.
     """
     from drystone_base.files.stored_tensors import stored_tensor

@@ -1,4 +1,4 @@
-"""The folder of plans."""
+"""The folder of the plan cache."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ __all__ = ["store"]
 
 
 def store() -> Store | None:
-    """Where plans are kept; None where they are not: only Linux says what a process has mapped."""
+    """The store; None where it is off, and off Linux: files are hashed by their descriptors."""
     return cache_store("plan", PLAN_CACHE, PLAN_CACHE_BYTES) if sys.platform == "linux" else None

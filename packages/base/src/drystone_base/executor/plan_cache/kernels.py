@@ -1,4 +1,4 @@
-"""Kernels of Python's in kept plans: what gives variables and tables, and fills tables."""
+"""Kernels of Python's in cached plans: what gives variables and tables, and fills tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from drystone_base.kernels import Kernel, find_kernel
 if TYPE_CHECKING:
     from drystone_base.executor.plan import Instruction
 
-__all__ = ["KeptKernel", "kernel_rows", "read_kernels"]
+__all__ = ["CachedKernel", "kernel_rows", "read_kernels"]
 
 _HANDLES: Final = frozenset({"VarHandleOp", "Variable", "VariableV2"})
 _FAMILIES: Final = ("drystone_base.kernels.state.lookup", "drystone_base.kernels.state.lookup_file")
@@ -19,7 +19,7 @@ _FAMILIES: Final = ("drystone_base.kernels.state.lookup", "drystone_base.kernels
 _PLAIN: Final = (bool, int, float, str, type(None))
 
 
-class KeptKernel(NamedTuple):
+class CachedKernel(NamedTuple):
     """An instruction as what calls its kernel must know it."""
 
     op: str
@@ -39,18 +39,18 @@ class KeptKernel(NamedTuple):
 
 
 def kernel_rows(kernels: Iterable[Instruction]) -> list[Sequence[Any]] | None:
-    """Instructions as values that JSON has; None where one is not to be kept."""
+    """Instructions as values that JSON has; None where one cannot be cached."""
     rows: list[Sequence[Any]] = []
     for i in kernels:
         attrs = {name: _written(value) for name, value in i.attrs.items()}
-        if not _may_be_kept(i) or None in attrs.values():
+        if not _may_be_cached(i) or None in attrs.values():
             return None
         slices = {name: (s.start, s.stop) for name, s in i.input_slices.items()}
         rows.append((i.op, i.node, i.device, i.output_count, attrs, slices, i.deref))
     return rows
 
 
-def _may_be_kept(instruction: Instruction) -> bool:
+def _may_be_cached(instruction: Instruction) -> bool:
     """Whether drystone's own kernel computes it, of those that need nothing but the session."""
     kernel = find_kernel(instruction.op)
     if kernel is None or instruction.kernel is not kernel or instruction.is_transfer:
@@ -58,19 +58,19 @@ def _may_be_kept(instruction: Instruction) -> bool:
     return instruction.op in _HANDLES or kernel.__module__ in _FAMILIES
 
 
-def read_kernels(rows: Iterable[Sequence[Any]]) -> list[KeptKernel]:
+def read_kernels(rows: Iterable[Sequence[Any]]) -> list[CachedKernel]:
     """What :func:`kernel_rows` wrote; raises ``ValueError`` and its like for anything else."""
     return [_kernel(*row) for row in rows]
 
 
 def _kernel(
     op: str, node: str, device: str, outputs: int, attrs: Any, slices: Any, deref: Any
-) -> KeptKernel:
+) -> CachedKernel:
     if find_kernel(op) is None:
         raise ValueError(f"there is no kernel for {op}")
     read = {name: _read(*value) for name, value in attrs.items()}
     ranges = {name: slice(start, stop) for name, (start, stop) in slices.items()}
-    return KeptKernel(op, node, device, outputs, read, ranges, tuple(deref))
+    return CachedKernel(op, node, device, outputs, read, ranges, tuple(deref))
 
 
 def _written(value: Any) -> tuple[str, Any] | None:

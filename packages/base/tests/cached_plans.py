@@ -14,7 +14,7 @@ from drystone_base.graph import Graph
 from drystone_base.loaders.graphdef import write_graph
 from drystone_base.ops.attrs import TensorAttr
 
-__all__ = ["LARGE", "PROGRAM", "SMALL", "Kept", "model_of"]
+__all__ = ["LARGE", "PROGRAM", "SMALL", "Cached", "model_of"]
 
 SMALL = np.arange(6, dtype=np.int32).reshape(2, 3)
 LARGE = np.random.default_rng(7).normal(size=(150, 140)).astype(np.float32)  # stays in its file
@@ -49,7 +49,7 @@ def model_of(file: Path, small: Any = SMALL) -> Path:
     return file
 
 
-class Kept:
+class Cached:
     """A model, a folder for plans, and processes that run the model."""
 
     def __init__(self, folder: Path) -> None:
@@ -65,7 +65,7 @@ class Kept:
         feed: str = "x",
         **environment: str,
     ) -> bool:
-        """Whether a process took a kept plan; what it computes is as it should be."""
+        """Whether a process took a cached plan; what it computes is as it should be."""
         code = PROGRAM.format(
             file=str(self.file), fetches=list(fetches), settings=settings, before=before,
             after=after, feed=feed,

@@ -11,7 +11,7 @@ import os
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.executor.plan_cache.records import keep_record, kept_record
+from drystone_base.executor.plan_cache.records import read_record, write_record
 
 if TYPE_CHECKING:
     from drystone_base.files.store import Store
@@ -48,12 +48,12 @@ def is_settled(state: State) -> bool:
 
 def note_digest(where: Store, state: State, digest: str) -> None:
     """Note the SHA-256 of a file that was in this state before and after it was read."""
-    keep_record(where, _file(state), {"digest": digest}, [], {})
+    write_record(where, _file(state), {"digest": digest})
 
 
 def noted_digest(where: Store, state: State) -> str | None:
     """What :func:`note_digest` noted of a file in this state; None where that is nothing."""
-    found = kept_record(where, _file(state))
+    found = read_record(where, _file(state))
     digest = None if found is None else found[0].get("digest")
     return digest if isinstance(digest, str) and len(digest) == _DIGITS else None
 
@@ -61,12 +61,12 @@ def noted_digest(where: Store, state: State) -> str | None:
 def note_size(where: Store, state: State) -> None:
     """Note that there was a file of this size, if it is large."""
     if is_large(state) and is_new_size(where, state):
-        keep_record(where, _size(state), {}, [], {})
+        write_record(where, _size(state), {})
 
 
 def is_new_size(where: Store, state: State) -> bool:
     """Whether no file of this size was noted: else this may be a copy of that one."""
-    return kept_record(where, _size(state)) is None
+    return read_record(where, _size(state)) is None
 
 
 def _file(state: State) -> list[Any]:

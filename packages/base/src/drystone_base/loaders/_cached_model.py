@@ -1,4 +1,4 @@
-"""Models of a MetaGraph: read anew, or as an earlier process has noted where plans are kept."""
+"""Models of a MetaGraph: read anew, or as the plan cache has it."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def load_files(
     """
     before = _checkpoint_digest(files)
     file = None if before is None else GraphFile.of(files.data, [files.kind, *asked], [before])
-    kept = None if file is None else file.kept_loading()
+    kept = None if file is None else file.read_loading()
     if file is not None and kept is not None and _has_assets(files, kept):
         with suppress(
             CheckpointError
         ):  # the note is wrong or the checkpoint: to read it anew tells
-            return _as_kept(files, file, kept, parts)
+            return _as_cached(files, file, kept, parts)
     found = read(parts())
     if file is not None and _checkpoint_digest(files) == before:
         file.loading = found.loading(files)
@@ -121,7 +121,7 @@ def _has_assets(files: ModelFiles, kept: Loading) -> bool:
     return all(_asset(files, name).is_file() for name in kept.assets.values())
 
 
-def _as_kept(
+def _as_cached(
     files: ModelFiles, file: GraphFile, kept: Loading, parts: Callable[[], MetaParts]
 ) -> LoadedModel:
     shards = Shards(files.prefix or "", kept.shards)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from kept_plans import Kept
+from cached_plans import Cached
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return Kept(tmp_path)
+def kept(tmp_path: Path) -> Cached:
+    return Cached(tmp_path)
 
 
-def test_plans_that_others_may_write_to_are_not_taken(kept: Kept) -> None:
+def test_plans_that_others_may_write_to_are_not_taken(kept: Cached) -> None:
     kept.run()
     before = kept.files()
     for file in before:
@@ -22,7 +22,7 @@ def test_plans_that_others_may_write_to_are_not_taken(kept: Kept) -> None:
     assert all(file.stat().st_mode & 0o777 == 0o600 for file in kept.files())
 
 
-def test_a_record_under_the_name_of_another_is_not_taken(kept: Kept) -> None:
+def test_a_record_under_the_name_of_another_is_not_taken(kept: Cached) -> None:
     kept.run()
     first, second = sorted(kept.files())
     data = first.read_bytes()

@@ -14,7 +14,7 @@ import pytest
 from fresh_process import run_program
 
 from drystone_base.core.dtypes import FLOAT32, INT32
-from drystone_base.executor.plan_cache.later import Later
+from drystone_base.executor.plan_cache.background import Background
 from drystone_base.graph import Graph
 from drystone_base.loaders.graphdef import write_graph
 from drystone_base.ops.attrs import TensorAttr
@@ -26,9 +26,9 @@ import os, sys, time
 from pathlib import Path
 import numpy as np
 import drystone_base as ds
-from drystone_base.executor.plan_cache import seen_files
+from drystone_base.executor.plan_cache import digest_cache
 from drystone_base.loaders import _graph_file
-seen_files._SETTLED = -1
+digest_cache._SETTLED = -1
 hashed, hash_file = [], _graph_file.sha256
 _graph_file.sha256 = lambda path: (hashed.append(path), hash_file(path))[1]
 folder = Path(os.environ["DRYSTONE_PLAN_CACHE"])
@@ -70,7 +70,7 @@ class Model:
         return run_program(code, DRYSTONE_PLAN_CACHE=str(self.plans)).splitlines()
 
     def files(self) -> int:
-        return len(list(self.plans.glob("*")))
+        return len(list(self.plans.glob("*.plan")))
 
 
 @pytest.fixture
@@ -127,8 +127,8 @@ def test_of_a_file_that_somebody_touched_meanwhile_nothing_is_kept(
 
 
 OVERWRITTEN = """
-from drystone_base.executor.plan_cache.later import LATER
-LATER.finish()
+from drystone_base.executor.plan_cache.background import BACKGROUND
+BACKGROUND.finish()
 held = ds.load({file!r}, config=ds.SessionConfig(optimizer="off"))
 with open({file!r}, "r+b") as file:
     file.write(Path({other!r}).read_bytes())
@@ -190,7 +190,7 @@ os._exit(0)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_keeps_its_own(model: Model) -> None:
-    before = "from drystone_base.executor.plan_cache.later import LATER\nLATER.finish()\n"
+    before = "from drystone_base.executor.plan_cache.background import BACKGROUND\nLATER.finish()\n"
     clean = "for file in folder.glob('*'): file.unlink()\n"
     assert model.run(before + clean + FORKED) == [MADE, "7", "4"]
 
@@ -219,7 +219,7 @@ def test_ctrl_c_ends_a_process_that_has_answered(model: Model) -> None:
 
 
 def test_work_is_done_in_order_and_once() -> None:
-    later, done = Later(LONG), list[int]()
+    later, done = Background(LONG), list[int]()
     for number in range(5):
         later.add(lambda number=number: done.append(number))  # type: ignore[misc]
     assert done == []
@@ -237,7 +237,7 @@ def test_without_a_thread_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> No
     def fail(_: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    later, done = Later(LONG), list[int]()
+    later, done = Background(LONG), list[int]()
     with monkeypatch.context() as patched:
         patched.setattr(threading.Thread, "start", fail)
         later.add(lambda: done.append(1))
@@ -248,14 +248,14 @@ def test_without_a_thread_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_work_that_work_adds_is_done_too() -> None:
-    later, done = Later(0.01), threading.Event()
+    later, done = Background(0.01), threading.Event()
     later.add(lambda: later.add(done.set))
     assert done.wait(60)
     later.finish()
 
 
 def test_forgotten_work_is_not_done() -> None:
-    later, done = Later(LONG), threading.Event()
+    later, done = Background(LONG), threading.Event()
     later.add(done.set)
     later.forget()
     later.finish()
@@ -263,7 +263,7 @@ def test_forgotten_work_is_not_done() -> None:
 
 
 def test_after_work_that_fails_there_is_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    later, done, failed = Later(LONG), threading.Event(), list[object]()
+    later, done, failed = Background(LONG), threading.Event(), list[object]()
     monkeypatch.setattr(threading, "excepthook", lambda told: failed.append(told.exc_type))
     later.add(lambda: 1 // 0)  # type: ignore[arg-type, return-value]
     later.finish()

@@ -8,12 +8,12 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["LATER", "Later"]
+__all__ = ["BACKGROUND", "Background"]
 
 _SECONDS: Final = 1.0
 
 
-class Later:
+class Background:
     """Does work in a thread of its own, ``seconds`` after the first of it came.
 
     A process that ends does at once what is left, unless a signal kills it or it takes the way of
@@ -72,7 +72,7 @@ class Later:
             return works
 
 
-LATER: Final = Later(_SECONDS)
-atexit.register(LATER.finish)
+BACKGROUND: Final = Background(_SECONDS)
+atexit.register(BACKGROUND.finish)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=LATER.forget)
+    os.register_at_fork(after_in_child=BACKGROUND.forget)

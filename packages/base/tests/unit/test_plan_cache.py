@@ -1,4 +1,4 @@
-"""Plans that outlive a process: taken where nothing has changed, made anew where anything has."""
+"""The plan cache: an entry is taken where nothing has changed, made anew where anything has."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cached_plans import PROGRAM, SMALL, Cached, model_of
 from click.testing import CliRunner
 from fresh_process import run_program
 from hypothesis import given
 from hypothesis import strategies as st
-from kept_plans import PROGRAM, SMALL, Kept, model_of
 
 from drystone_base.cli import _health
 from drystone_base.cli._app import app
@@ -27,18 +27,18 @@ from drystone_base.ops.attrs import TensorAttr
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Kept:
-    return Kept(tmp_path)
+def kept(tmp_path: Path) -> Cached:
+    return Cached(tmp_path)
 
 
-def test_a_second_process_takes_the_plan_and_reads_no_graph(kept: Kept) -> None:
+def test_a_second_process_takes_the_plan_and_reads_no_graph(kept: Cached) -> None:
     assert not kept.run()
     assert len(kept.files()) == 2, "the plan, and the signature of the model"
     assert kept.run()
     assert len(kept.files()) == 2
 
 
-def test_a_process_that_takes_a_plan_imports_little(kept: Kept) -> None:
+def test_a_process_that_takes_a_plan_imports_little(kept: Cached) -> None:
     alone = {"DRYSTONE_PLUGINS_DISABLE": "*"}  # to try one that nobody vouches for takes more
     assert not kept.run(**alone)
     code = PROGRAM.format(
@@ -58,7 +58,7 @@ def test_a_process_that_takes_a_plan_imports_little(kept: Kept) -> None:
         {"DRYSTONE_NUM_THREADS": "1"},
     ],
 )
-def test_other_circumstances_are_another_plan(kept: Kept, other: dict[str, Any]) -> None:
+def test_other_circumstances_are_another_plan(kept: Cached, other: dict[str, Any]) -> None:
     assert not kept.run()
     assert not kept.run(**other)
     assert kept.run(**other)
@@ -87,7 +87,7 @@ graph_pass(Grouping.PRE_PLACEMENT, 0)(lambda options: False)
         {"before": "from drystone_base.ops.defs import *\nregister(OpDef('Mine', (), ()))"},
     ],
 )
-def test_what_no_file_tells_is_not_kept(kept: Kept, how: dict[str, Any]) -> None:
+def test_what_no_file_tells_is_not_kept(kept: Cached, how: dict[str, Any]) -> None:
     """A graph that is handed out may be edited; ops that a program registers are in no file."""
     assert not kept.run(**how)
     assert kept.files() == []
@@ -97,9 +97,9 @@ def test_an_optimizer_of_the_program_is_in_no_file() -> None:
     """Whatever it is, and without an installed module that could refuse it."""
     code = """
 from drystone_base import SessionConfig
-from drystone_base.executor.plan_cache.circumstances import circumstances
+from drystone_base.executor.plan_cache.cache_key import cache_key
 for optimizer in ("off", object(), SessionConfig()):
-    print(circumstances(SessionConfig(optimizer=optimizer)) is None)
+    print(cache_key(SessionConfig(optimizer=optimizer)) is None)
 """
     assert run_program(code).split() == ["False", "True", "True"]
 
@@ -111,7 +111,7 @@ g.set_input(g["y"], 0, (negated, 0))
 """
 
 
-def test_an_edited_graph_runs_as_it_is(kept: Kept) -> None:
+def test_an_edited_graph_runs_as_it_is(kept: Cached) -> None:
     kept.run()
     code = PROGRAM.format(
         file=str(kept.file), fetches=["y:0"], settings="", before="", after=EDIT, feed="x"
@@ -121,7 +121,7 @@ def test_an_edited_graph_runs_as_it_is(kept: Kept) -> None:
     assert np.frombuffer(bytes.fromhex(value[0]), np.float32)[0] == -1
 
 
-def test_another_model_of_that_name_is_another_plan(kept: Kept) -> None:
+def test_another_model_of_that_name_is_another_plan(kept: Cached) -> None:
     kept.run()
     kept.small = SMALL + 1
     model_of(kept.file, kept.small)
@@ -129,7 +129,7 @@ def test_another_model_of_that_name_is_another_plan(kept: Kept) -> None:
     assert kept.run()
 
 
-def test_a_copy_of_the_model_has_the_same_plan(kept: Kept, tmp_path: Path) -> None:
+def test_a_copy_of_the_model_has_the_same_plan(kept: Cached, tmp_path: Path) -> None:
     kept.run()
     copy = tmp_path / "copy.pb"
     copy.write_bytes(kept.file.read_bytes())
@@ -152,7 +152,7 @@ def _flipped(data: bytes) -> bytes:
         lambda data: data[:20] + b"\xff" * 8 + data[28:],
     ],
 )
-def test_a_damaged_file_is_replaced(kept: Kept, damage: Callable[[bytes], bytes]) -> None:
+def test_a_damaged_file_is_replaced(kept: Cached, damage: Callable[[bytes], bytes]) -> None:
     kept.run()
     whole = {file: file.stat().st_size for file in kept.files()}
     for file in whole:
@@ -176,11 +176,9 @@ def test_a_damaged_file_is_replaced(kept: Kept, damage: Callable[[bytes], bytes]
         {"constants": 3},
         {"feeds": [["x:0"]]},
         {"feeds": None},
-        {"code": {}},
-        {"code": []},
     ],
 )
-def test_facts_that_nobody_wrote_make_no_plan(kept: Kept, facts: dict[str, Any]) -> None:
+def test_facts_that_nobody_wrote_make_no_plan(kept: Cached, facts: dict[str, Any]) -> None:
     """Whoever can write there decides what runs, but a mistake must not end a process."""
     from drystone_base.files.store import Store
 
@@ -191,43 +189,35 @@ def test_facts_that_nobody_wrote_make_no_plan(kept: Kept, facts: dict[str, Any])
         assert found is not None
         if "constants" in found[0]:
             store.write(file.stem, found[0] | facts, [bytes(found[1])])
-    assert kept.run() == (facts == {"code": {}}), "without code none has changed"
-
-
-def test_changed_code_makes_another_plan(kept: Kept, tmp_path: Path) -> None:
-    """A module that took part is edited: as Python's own files of bytecode, by size and time."""
-    module = tmp_path / "drystone_more.py"
-    module.write_text("one = 1\n", encoding="utf-8")
-    before = f"sys.path.insert(0, {str(tmp_path)!r})\nimport drystone_more"
-    assert not kept.run(before=before)
-    assert kept.run(before=before)
-    module.write_text("one = 2\n", encoding="utf-8")
-    os.utime(module, ns=(1, 1))
-    assert not kept.run(before=before)
-    assert kept.run(before=before)
-    module.unlink()
     assert not kept.run()
 
 
-NEWER = """
-import json
-from drystone_base.executor.plan_cache.evidence import code_files, is_unchanged
-found = code_files()
-print(json.dumps(found), is_unchanged(found), code_files(started=0))
-print(is_unchanged(found | {"/no/such/file": (1, 1)}))
-"""
+def test_another_record_makes_another_plan(kept: Cached, tmp_path: Path) -> None:
+    """As when a package that declares an entry point of ours is installed, or another version."""
+    site = tmp_path / "site"
+    before = f"sys.path.insert(0, {str(site)!r})"
+    made = site / "more-1.dist-info"
+    made.mkdir(parents=True)
+    (made / "METADATA").write_text("Name: more\nVersion: 1\n", encoding="utf-8")
+    (made / "entry_points.txt").write_text("[drystone.more]\nm = os:path\n", encoding="utf-8")
+    assert not kept.run()
+    for text in ("more.py,sha256=1,1\n", "more.py,sha256=2,1\n"):
+        (made / "RECORD").write_text(text, encoding="utf-8")
+        assert not kept.run(before=before)
+        assert kept.run(before=before)
+    assert kept.run(), "what is not on the path does not matter"
 
 
-def test_code_that_is_newer_than_the_process_proves_nothing() -> None:
-    found, gone = run_program(NEWER).splitlines()
-    files = json.loads(found.removesuffix(" True None"))
-    assert any(path.endswith("evidence.py") for path in files)
-    assert any(".so" in path for path in files)
-    assert any(path.endswith("op_defs.binpb.z") for path in files)
-    assert gone == "False"
+def test_entries_do_not_depend_on_where_packages_and_folder_are(
+    kept: Cached, tmp_path: Path
+) -> None:
+    """Those that were made for an image serve in its containers."""
+    kept.run()
+    kept.plans = kept.plans.rename(tmp_path / "moved")
+    assert kept.run()
 
 
-def test_a_file_that_cannot_be_hashed_is_read(kept: Kept) -> None:
+def test_a_file_that_cannot_be_hashed_is_read(kept: Cached) -> None:
     """As where no /proc is mounted: a mapping's descriptor has no path then."""
     before = """
 from drystone_base.loaders import _graph_file
@@ -239,25 +229,25 @@ _graph_file.sha256 = fail
     assert kept.files() == []
 
 
-def large_model(kept: Kept, filling: int) -> None:
+def large_model(kept: Cached, filling: int) -> None:
     """A model of more than a megabyte, which nobody has written to for a while."""
     kept.small = np.full((520, 521), filling, np.int32)
     model_of(kept.file, kept.small)
 
 
 HASHED = """
-from drystone_base.executor.plan_cache import seen_files
+from drystone_base.executor.plan_cache import digest_cache
 from drystone_base.loaders import _graph_file
 hashed = _graph_file.sha256
 def sha256(path):
     open({marker!r}, "w").close()
     return hashed(path)
 _graph_file.sha256 = sha256
-seen_files._SETTLED = {settled}
+digest_cache._SETTLED = {settled}
 """
 
 
-def is_hashed(kept: Kept, settled: int = -1) -> bool:
+def is_hashed(kept: Cached, settled: int = -1) -> bool:
     """Whether a process reads the whole file; it takes any as settled that changed before now."""
     marker = kept.file.with_name("hashed")
     marker.unlink(missing_ok=True)
@@ -265,7 +255,7 @@ def is_hashed(kept: Kept, settled: int = -1) -> bool:
     return marker.exists()
 
 
-def test_a_large_file_is_hashed_once_until_somebody_writes_to_it(kept: Kept) -> None:
+def test_a_large_file_is_hashed_once_until_somebody_writes_to_it(kept: Cached) -> None:
     large_model(kept, 1)
     assert is_hashed(kept)
     assert len(kept.files()) == 4, "the plan, the signature, the digest of the file, its size"
@@ -283,7 +273,7 @@ def test_a_large_file_is_hashed_once_until_somebody_writes_to_it(kept: Kept) -> 
     assert not is_hashed(kept)
 
 
-def test_nothing_is_noted_of_a_file_that_changed_a_moment_ago(kept: Kept) -> None:
+def test_nothing_is_noted_of_a_file_that_changed_a_moment_ago(kept: Cached) -> None:
     large_model(kept, 3)
     assert is_hashed(kept, settled=3600 * 10**9)
     assert len(kept.files()) == 3, "the plan, the signature of the model, the size of the file"
@@ -291,7 +281,7 @@ def test_nothing_is_noted_of_a_file_that_changed_a_moment_ago(kept: Kept) -> Non
 
 
 @pytest.mark.parametrize("digest", [None, 7, "", "0" * 63])
-def test_a_note_of_no_digest_is_none(kept: Kept, digest: Any) -> None:
+def test_a_note_of_no_digest_is_none(kept: Cached, digest: Any) -> None:
     from drystone_base.files.store import Store
 
     large_model(kept, 4)
@@ -304,13 +294,13 @@ def test_a_note_of_no_digest_is_none(kept: Kept, digest: Any) -> None:
     assert is_hashed(kept)
 
 
-def test_a_folder_that_cannot_be_used_costs_nothing(kept: Kept) -> None:
+def test_a_folder_that_cannot_be_used_costs_nothing(kept: Cached) -> None:
     kept.plans.write_text("a file", encoding="utf-8")
     assert not kept.run()
     assert not kept.run()
 
 
-def test_without_a_home_nothing_is_kept(kept: Kept) -> None:
+def test_without_a_home_nothing_is_kept(kept: Cached) -> None:
     code = "from drystone_base.executor.plan_cache.folder import store; print(store())"
     gone = {"HOME": "", "XDG_CACHE_HOME": "", "DRYSTONE_PLAN_CACHE": ""}
     assert "plans" in run_program(code, **(gone | {"HOME": "/home/me"}))
@@ -333,7 +323,7 @@ print(sorted(model(x)), len(model.graph))
 """
 
 
-def test_all_there_is_to_ask_of_a_session_is_there(kept: Kept) -> None:
+def test_all_there_is_to_ask_of_a_session_is_there(kept: Cached) -> None:
     """Conversions, a record, a description, errors, the graph: as with a plan made here."""
     code = ASKED.format(file=str(kept.file))
     first, second = (run_program(code, DRYSTONE_PLAN_CACHE=str(kept.plans)) for _ in range(2))
@@ -342,7 +332,7 @@ def test_all_there_is_to_ask_of_a_session_is_there(kept: Kept) -> None:
     assert "unknown-fetch" in first
 
 
-def test_the_doctor_says_where_plans_are(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_says_where_plans_are(kept: Cached, monkeypatch: pytest.MonkeyPatch) -> None:
     assert _health._plans() == {"folder": "", "files": 0, "bytes": 0, "refused": []}
     kept.run()
     monkeypatch.setenv("DRYSTONE_PLAN_CACHE", str(kept.plans))
@@ -350,14 +340,14 @@ def test_the_doctor_says_where_plans_are(kept: Kept, monkeypatch: pytest.MonkeyP
     found = {"folder": str(kept.plans), "files": 2, "bytes": total, "refused": []}
     assert _health._plans() == found
     shown = CliRunner().invoke(app, ["doctor"])
-    assert "kept plans" in shown.output
+    assert "plan cache" in shown.output
     assert "2 files" in shown.output
     kept.files()[0].chmod(0o666)
     told = CliRunner().invoke(app, ["doctor"]).output
     assert "others could have written them" in " ".join(told.split())
 
 
-def test_processes_share_the_folder(kept: Kept) -> None:
+def test_processes_share_the_folder(kept: Cached) -> None:
     """They find, write, damage and remove the same plans at once; each computes what is right."""
     code = PROGRAM.format(
         file=str(kept.file), fetches=["y:0", "s:0"], settings="", before="", after="", feed="x"

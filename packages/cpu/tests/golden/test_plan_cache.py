@@ -1,4 +1,4 @@
-"""Plans of recorded models that outlive a process give the bits that they gave when made."""
+"""Cached plans of recorded models give the bits that they gave when made."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ import os, tempfile
 from pathlib import Path
 import drystone_base as ds
 from random_programs import draw
-from random_programs.kept import kept_disagreement
+from random_programs.cached import kept_disagreement
 built = os.environ.get("DRYSTONE_CPU_PLUGIN")
 if built:
     ds.plugins.load_library(built, policy="allow_unverified")
@@ -80,7 +80,7 @@ def _run(tmp_path: Path, name: str) -> tuple[str, Path]:
     return run_program(code, None, **chosen).strip(), folder
 
 
-def test_models_run_from_their_kept_plans(tmp_path: Path) -> None:
+def test_models_run_from_their_cached_plans(tmp_path: Path) -> None:
     """No graph is read, no optimizer imported; the bits are those of the process that made them."""
     read, made = _run(tmp_path, "made")
     assert read == "True True"
@@ -103,6 +103,6 @@ def test_models_run_from_their_kept_plans(tmp_path: Path) -> None:
     assert 2 * len(RECORDED) <= written <= 4 * len(RECORDED)
 
 
-def test_random_programs_do_the_same_from_kept_plans() -> None:
+def test_random_programs_do_the_same_from_cached_plans() -> None:
     """Values of every dtype, control flow, functions, state and errors."""
     assert int(run_program(RANDOM)) >= 5

@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-from drystone_base.api.cached_plans import KeptPlans
+from drystone_base.api.cached_plans import CachedPlans
 from drystone_base.api.session import Session, SessionConfig
 from drystone_base.core.errors import DrystoneError
-from drystone_base.executor.plan_cache.later import LATER
+from drystone_base.executor.plan_cache.background import BACKGROUND
 from drystone_base.loaders.graphdef import load_graphdef, write_graph
 from random_programs.agree import DEADLINE, Disagreement, Failed, outcome, same
 from random_programs.draw import Program
 
-__all__ = ["kept_disagreement"]
+__all__ = ["cached_disagreement"]
 
 
 class _Counted:
@@ -21,23 +21,23 @@ class _Counted:
 
     def __init__(self) -> None:
         self.found = self.looked = 0
-        self._find = KeptPlans.find
+        self._find = CachedPlans.find
 
     def __enter__(self) -> Self:
-        def find(plans: KeptPlans, *names: Any) -> Any:
+        def find(plans: CachedPlans, *names: Any) -> Any:
             kept = self._find(plans, *names)
             self.looked += 1
             self.found += kept is not None
             return kept
 
-        KeptPlans.find = find  # type: ignore[method-assign, assignment]
+        CachedPlans.find = find  # type: ignore[method-assign, assignment]
         return self
 
     def __exit__(self, *_: object) -> None:
-        KeptPlans.find = self._find  # type: ignore[method-assign]
+        CachedPlans.find = self._find  # type: ignore[method-assign]
 
 
-def kept_disagreement(
+def cached_disagreement(
     program: Program, folder: Path, optimizer: Any = "off"
 ) -> tuple[Disagreement | None, int]:
     """The first difference between two sessions of one file, and how many plans were kept.
@@ -53,7 +53,7 @@ def kept_disagreement(
     except DrystoneError:  # of two sessions of one file the second says nothing new
         return None, 0
     wanted = [outcome(sessions[0], *run) for run in program.runs]
-    LATER.finish()
+    BACKGROUND.finish()
     with _Counted() as plans:
         for number, (fetches, feeds) in enumerate(program.runs):
             found = outcome(sessions[1], fetches, feeds)
