@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Iterator
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,11 +122,16 @@ def noted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     forget()
     with monkeypatch.context() as patched:
         scan = installed._scanned
-        scanned: list[bool] = []
-        patched.setattr(installed, "_scanned", lambda: (scanned.append(True), scan())[1])
+        scanned: list[str] = []
+
+        def counted() -> Any:
+            scanned.append("scanned")
+            return scan()
+
+        patched.setattr(installed, "_scanned", counted)
         found = [point.package for point in points(GROUP)]
     assert (folder / installed.NOTE).is_file()
-    return [*found, *(["scanned"] if scanned else [])]
+    return found + scanned
 
 
 def test_a_note_spares_the_scan_until_something_is_installed(

@@ -18,6 +18,7 @@ from drystone_base import __version__
 from drystone_base.cli._output import print_json, wants_json
 from drystone_base.cli._streams import abandon_output
 from drystone_base.cli.bench import bench
+from drystone_base.cli.cache import cache
 from drystone_base.cli.diff import diff
 from drystone_base.cli.doctor import doctor
 from drystone_base.cli.explain import explain
@@ -34,7 +35,8 @@ __all__ = ["EXIT_CODES", "app", "exit_code"]
 
 EXIT_CODES: Final = {
     0: "done",
-    1: "the results differ (diff, bisect, optimize --verify), or a check failed (doctor)",
+    1: "the results differ (diff, bisect, optimize --verify), a check failed (doctor), or a plan "
+    "cannot be cached (cache warm)",
     2: "the request does not fit: usage, feeds, fetches, files of inputs",
     3: "the model cannot be read, or its graph is not valid",
     4: "a fetch reaches an op that is unknown or has no kernel",
@@ -201,5 +203,5 @@ def app(ctx: click.Context, verbose: bool) -> None:
         ctx.meta["drystone.verbose"] = True
 
 
-for _command in (run, inspect, explain, diff, bench, doctor, passes, plugins):
+for _command in (run, inspect, explain, diff, bench, cache, doctor, passes, plugins):
     app.add_command(_command)
