@@ -57,6 +57,12 @@ nox.options.error_on_missing_interpreters = False
 nox.options.reuse_venv = "yes"
 
 
+def build_site(session: nox.Session) -> None:
+    """Build the documentation; a warning, such as a page that is not in the nav, is a failure."""
+    session.env["NO_MKDOCS_2_WARNING"] = "1"  # the theme's word about mkdocs 2, which is not used
+    session.run("python", "-m", "mkdocs", "build", "--strict", "-q", "-f", "ci/config/mkdocs.yml")
+
+
 def requirements(*names: str) -> list[str]:
     """Installer arguments for files in ci/config/requirements."""
     return [part for name in names for part in ("-r", f"ci/config/requirements/{name}.txt")]
@@ -151,12 +157,13 @@ def demo(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """Everything a change must pass: lint, types, wheels, all tests; one closing line."""
-    install_wheels(session, "lint", "types", "test", cpu=False)
+    install_wheels(session, "lint", "types", "docs", "test", cpu=False)
     where, workers = str(WHEELS), ("-n", "2", "--dist", "worksteal")
     session.env["OPENBLAS_NUM_THREADS"] = "1"  # one thread a worker
     steps = Steps(CommandFailed)
     lint_steps(session, steps)
     steps.run("types", partial(run_types, session))
+    steps.run("site", partial(build_site, session))
     for check, *arguments in (("wheel_paths", where), ("wheel_size", where), ("import_time",)):
         steps.run(check, partial(session.run, "python", "-m", f"ci.checks.{check}", *arguments))
     ours = [f for f in folders("tests/unit", "tests/golden", "tests/fuzz") if f not in WITH_CPU]
@@ -242,7 +249,7 @@ def docs(session: nox.Session) -> None:
     """Build the documentation with warnings fatal, and run its examples."""
     install_wheels(session, "docs", "test")
     session.run("python", "-m", "ci.checks.doc_links")
-    session.run("python", "-m", "mkdocs", "build", "--strict", "-q", "-f", "ci/config/mkdocs.yml")
+    build_site(session)
     pytest(session, "docs", "--wheels", str(WHEELS), "integration_tests", "-k", "tutorial")
 
 
