@@ -30,6 +30,13 @@ _CHANGED = re.compile(
 _COMMANDS = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COPIED = {"drystone_base": "packages/base/src", "drystone_optimizer": "packages/optimizer/src"}
 NEIGHBOURS = ("drystone_abi", "drystone_conformance", "drystone_filesystem", "drystone_subgraph")
+WITHOUT_FINDERS = """import sys
+
+of_editable = ("_editable_", "__editable__")
+sys.meta_path[:] = [f for f in sys.meta_path if not type(f).__module__.startswith(of_editable)
+                    and not getattr(f, "__module__", "").startswith(of_editable)]
+"""
+"""Finders of editable installs come before PYTHONPATH, which names the copy."""
 LEFT_OUT = shutil.ignore_patterns("__pycache__", "data", "cases", "scenarios", "parity", "*.xz")
 NEEDED = (
     "ci/__init__.py", "ci/scripts", "ci/packages.toml", "packages/optimizer/tests",
@@ -98,16 +105,15 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                 folder, top / where / package, dirs_exist_ok=True,
                 ignore=shutil.ignore_patterns("__pycache__"),
             )  # fmt: skip
+    (top / "sitecustomize.py").write_text(WITHOUT_FINDERS, "utf-8")
     yield top
     shutil.rmtree(top, ignore_errors=True)
 
 
 def environment(tree: Path, *more: Path) -> dict[str, str]:
-    """With these Python imports the copy: by -S no finder of an editable install runs."""
+    """With these Python imports the copy, also where packages are installed editable."""
     elsewhere = [folder_of(name).parent for name in NEIGHBOURS if importlib.util.find_spec(name)]
-    # Native parts of an editable install lie beside the site's packages, under the same names.
-    site = [path for path in sys.path if path.endswith("site-packages")]
-    paths = [*more, tree, *(tree / where for where in COPIED.values()), *elsewhere, *site]
+    paths = [*more, tree, *(tree / where for where in COPIED.values()), *elsewhere]
     return {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
@@ -117,9 +123,9 @@ def environment(tree: Path, *more: Path) -> dict[str, str]:
 
 
 def run(commands: list[str], tree: Path, *more: Path) -> None:
-    """Run a page's commands; `python` is this one, which reads no site."""
+    """Run a page's commands; `python` is this one."""
     for command in commands:
-        line = re.sub(r"\bpython -m", f"'{sys.executable}' -S -m", command)
+        line = re.sub(r"\bpython -m", f"'{sys.executable}' -m", command)
         done = subprocess.run(
             ["bash", "-euc", line], cwd=tree, env=environment(tree, *more),
             capture_output=True, text=True, check=False, timeout=300,
@@ -138,12 +144,17 @@ def test_an_op_is_added(tree: Path) -> None:
     page = read("add-an-op")
     follow(page, tree)
     run(page.commands, tree)
+    base = tree / "packages/base/src/drystone_base"
+    for folder in ("kernels", "inference/shapes", "inference/batch_rules"):
+        assert "_MklFusedMish" in (base / folder / "_index.py").read_text("utf-8")
 
 
 def test_a_rule_is_added(tree: Path) -> None:
     page = read("add-a-rule")
     follow(page, tree)
     run(page.commands, tree)
+    index = tree / "packages/optimizer/src/drystone_optimizer/passes/_index.py"
+    assert "arithmetic_optimization.even_functions" in index.read_text("utf-8")
 
 
 def test_a_scheme_is_added(tree: Path) -> None:
