@@ -16,6 +16,7 @@ from ci.checks import (
     forbidden_text,
     import_time,
     remedies,
+    site_nav,
     wheel_paths,
     wheel_size,
 )
@@ -158,4 +159,16 @@ def test_decisions_have_a_status_a_length_and_a_place(tree: Path) -> None:
         "0004-four.md: a table of figures belongs on a page of docs/reference/measurements",
         "index.md: does not list [0003 Three](0003-three.md)",
         "index.md: does not list [4](0004-four.md)",
+    ]
+
+
+def test_pages_are_in_the_nav(tree: Path) -> None:
+    nav = "docs_dir: docs\n\nnav:\n  - Home: index.md\n  - A:\n      - a/b.md\n  - C: gone.md\n"
+    put(tree, "ci/config/mkdocs.yml", nav)
+    for page in ("index", "a/b", "a/lost", "reference/compat", "reference/errors/some-code"):
+        put(tree, f"docs/{page}.md", "text\n")
+    assert site_nav.find(tree) == [
+        "docs/a/lost.md: not in the nav of ci/config/mkdocs.yml",
+        "docs/reference/compat.md: not in the nav of ci/config/mkdocs.yml",
+        "ci/config/mkdocs.yml: its nav names docs/gone.md, which is no page",
     ]
