@@ -58,7 +58,7 @@ def test_a_process_that_takes_a_plan_imports_little(kept: Cached) -> None:
         {"DRYSTONE_NUM_THREADS": "1"},
     ],
 )
-def test_other_circumstances_are_another_plan(kept: Cached, other: dict[str, Any]) -> None:
+def test_another_request_is_another_plan(kept: Cached, other: dict[str, Any]) -> None:
     assert not kept.run()
     assert not kept.run(**other)
     assert kept.run(**other)

@@ -268,15 +268,14 @@ def points(monkeypatch: pytest.MonkeyPatch, **values: Any) -> None:
     """Pretend that a package declares these entry points, and what they load to."""
     made = []
     for name, value in values.items():
-        point = EntryPoint(name, f"package:{name}", "package", "9")
 
-        def load(value: Any = value) -> Any:
+        def load(_: EntryPoint, value: Any = value) -> Any:
             if isinstance(value, Exception):
                 raise value
             return value
 
-        object.__setattr__(point, "load", load)
-        made.append(point)
+        kind = type("Stated", (EntryPoint,), {"load": load})
+        made.append(kind(name, f"package:{name}", "package", "9"))
     monkeypatch.setattr(_discover, "points", lambda _: made)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +38,18 @@ import os, tempfile
 from pathlib import Path
 import drystone_base as ds
 from random_programs import draw
-from random_programs.cached import kept_disagreement
+from random_programs.cached import cached_disagreement
 built = os.environ.get("DRYSTONE_CPU_PLUGIN")
 if built:
     ds.plugins.load_library(built, policy="allow_unverified")
-kept = 0
+taken = 0
 for seed in range(30):
     with tempfile.TemporaryDirectory() as folder:
         os.environ["DRYSTONE_PLAN_CACHE"] = os.path.join(folder, "plans")
-        found, plans = kept_disagreement(draw(seed), Path(folder))
+        found, plans = cached_disagreement(draw(seed), Path(folder))
     assert found is None, str(found)
-    kept += plans
-print(kept)
+    taken += plans
+print(taken)
 """
 
 pytestmark = [
@@ -84,12 +83,12 @@ def test_models_run_from_their_cached_plans(tmp_path: Path) -> None:
     """No graph is read, no optimizer imported; the bits are those of the process that made them."""
     read, made = _run(tmp_path, "made")
     assert read == "True True"
-    read, kept = _run(tmp_path, "kept")
-    assert read == "False False", f"not all of {len(RECORDED)} plans were kept"
+    read, taken = _run(tmp_path, "taken")
+    assert read == "False False", f"not all of {len(RECORDED)} plans were cached"
     for model in RECORDED:
         recorded = np.load(MODELS / model["name"] / "ref_0.npz", allow_pickle=True)
         first, second = (
-            np.load(f / f"{model['name']}.npz", allow_pickle=True) for f in (made, kept)
+            np.load(f / f"{model['name']}.npz", allow_pickle=True) for f in (made, taken)
         )
         for name in first.files:
             want = recorded[name]
@@ -99,7 +98,7 @@ def test_models_run_from_their_cached_plans(tmp_path: Path) -> None:
             assert first[name].tobytes() == second[name].tobytes()
             error = np.abs(second[name] - want) / (np.abs(want) + np.std(want) + 1e-30)
             assert error.max(initial=0) <= tolerance(model), (model["name"], name)
-    written = len(os.listdir(tmp_path / "plans"))  # plans, steps, loadings, digests of large files
+    written = len([*(tmp_path / "plans").glob("*.plan")])  # also steps, loadings, digests
     assert 2 * len(RECORDED) <= written <= 4 * len(RECORDED)
 
 
