@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ci.checks import (
     abi_lock,
+    api_pages,
     code_size,
     data_origin,
     decisions,
@@ -38,6 +39,7 @@ TREE = (
     doc_links,
     decisions,
     site_nav,
+    api_pages,
     data_origin,
     abi_lock,
     exported_symbols,

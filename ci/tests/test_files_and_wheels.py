@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ci.checks import (
+    api_pages,
     code_size,
     data_origin,
     decisions,
@@ -171,4 +172,16 @@ def test_pages_are_in_the_nav(tree: Path) -> None:
         "docs/a/lost.md: not in the nav of ci/config/mkdocs.yml",
         "docs/reference/compat.md: not in the nav of ci/config/mkdocs.yml",
         "ci/config/mkdocs.yml: its nav names docs/gone.md, which is no page",
+    ]
+
+
+def test_public_names_are_on_a_page(tree: Path) -> None:
+    put(tree, f"{BASE}/__init__.py", '__all__ = ["Session", "__version__", "load", "plugins"]\n')
+    put(tree, f"{BASE}/plugins/__init__.py", "")
+    shown = ["Session", "gone", "plugins.check"]
+    page = "# Names\n\n" + "".join(f"::: drystone_base.{name}\n" for name in shown)
+    put(tree, "docs/reference/api/names.md", page)
+    assert api_pages.find(tree) == [
+        "docs/reference/api: no page shows drystone_base.load",
+        "docs/reference/api: drystone_base.gone is shown and not public",
     ]
