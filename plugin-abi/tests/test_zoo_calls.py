@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -93,6 +94,80 @@ def test_last_words_name_who_ended_the_process(run: Run, how: int, status: int, 
     assert ended.status == status
     assert not ended.answers
     assert f"drystone: {words} while compute of node 'y' (op ZooEnds) of plugin" in ended.errors
+
+
+SHAPES = """
+import json, os, signal, sys, time, warnings
+from drystone_base import Graph
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.inference.inference import infer
+from drystone_base.plugins import load_library
+
+load_library(sys.argv[1], policy="allow_unverified")
+graph = Graph()
+x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (3,)})
+y = graph.add(sys.argv[2], "y", [x], attrs={"how": 0})
+begin = time.monotonic()
+print("infers", flush=True)
+answer = []
+for _ in range(2):
+    try:
+        answer.append(str(infer(graph).shape((y, 0))))
+    except KeyboardInterrupt:
+        answer.append("interrupted")
+        break
+print(json.dumps([answer, time.monotonic() - begin, os.getcwd()]))
+"""
+
+
+def _shapes(
+    compile_library: Callable[..., Path], folder: Path, op: str, interrupt: float = 0
+) -> tuple[int, list[str], str]:
+    """Exit status, lines and last words of a program that infers the shape of such a node."""
+    library = compile_library("hostile_kernels.c", flags=["-DEND=0", "-pthread"])
+    settings = {k: v for k, v in os.environ.items() if not k.startswith("DRYSTONE_P")}
+    settings |= {"XDG_CACHE_HOME": str(folder), "DRYSTONE_PLUGIN_PROBE_SECONDS": "0"}
+    words = [sys.executable, "-c", SHAPES, str(library), op]
+    with subprocess.Popen(
+        words, stdout=-1, stderr=-1, text=True, env=settings, cwd=folder
+    ) as child:
+        assert child.stdout is not None
+        lines = [child.stdout.readline()]
+        if interrupt:
+            time.sleep(interrupt)
+            child.send_signal(signal.SIGINT)
+        output, errors = child.communicate(timeout=100)
+    return child.returncode, [*lines, *output.splitlines()], errors
+
+
+def test_ctrl_c_ends_a_shape_function_that_does_not(
+    compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    status, lines, errors = _shapes(compile_library, tmp_path, "ZooShapeHangs", 1.0)
+    assert status == 0, errors
+    answer, seconds, _ = json.loads(lines[-1])
+    assert answer == ["interrupted"]
+    assert seconds < 20
+
+
+def test_a_shape_function_that_crashes_is_named(
+    compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    status, _, errors = _shapes(compile_library, tmp_path, "ZooShapeCrashes")
+    assert status == -signal.SIGSEGV
+    assert "SIGSEGV while the shape function of node 'y' (op ZooShapeCrashes) of" in errors
+
+
+def test_what_a_shape_function_changes_is_put_back(
+    compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    status, lines, errors = _shapes(compile_library, tmp_path, "ZooShapeChanges")
+    assert status == 0
+    answer, _, folder = json.loads(lines[-1])
+    assert answer == ["None", "None"]
+    assert folder == str(tmp_path)
+    for what in ("the working folder", "the handler of signal 2 (Interrupt)"):
+        assert f"while a shape function ran it changed {what}; that was put back" in errors
 
 
 MODEL = """

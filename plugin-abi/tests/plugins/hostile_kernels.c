@@ -241,11 +241,30 @@ static void prints(void* state, TF_OpKernelContext* ctx) {
   fflush(stdout);
 }
 
+static void shape_hangs(TF_ShapeInferenceContext* ctx, TF_Status* status) {
+  (void)ctx, (void)status;
+  hang();
+}
+
+static void shape_crashes(TF_ShapeInferenceContext* ctx, TF_Status* status) {
+  (void)ctx, (void)status;
+  raise(SIGSEGV);
+}
+
+static void shape_changes(TF_ShapeInferenceContext* ctx, TF_Status* status) {
+  TF_ShapeInferenceContextSetUnknownShape(ctx, status);
+  if (chdir("/") != 0) abort();
+  signal(SIGINT, SIG_IGN);
+}
+
 static void register_op(const char* name, TF_Status* status) {
   TF_OpDefinitionBuilder* op = TF_NewOpDefinitionBuilder(name);
   TF_OpDefinitionBuilderAddInput(op, "x: float");
   TF_OpDefinitionBuilderAddOutput(op, strcmp(name, "ZooStrings") == 0 ? "y: string" : "y: float");
   TF_OpDefinitionBuilderAddAttr(op, "how: int = 0");
+  if (strcmp(name, "ZooShapeHangs") == 0) TF_OpDefinitionBuilderSetShapeInferenceFunction(op, shape_hangs);
+  if (strcmp(name, "ZooShapeCrashes") == 0) TF_OpDefinitionBuilderSetShapeInferenceFunction(op, shape_crashes);
+  if (strcmp(name, "ZooShapeChanges") == 0) TF_OpDefinitionBuilderSetShapeInferenceFunction(op, shape_changes);
   TF_RegisterOpDefinition(op, status);
 }
 
@@ -312,6 +331,9 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
   add("ZooSilent", plain("ZooSilent", silent));
   add("ZooShouts", plain("ZooShouts", shouts));
   add("ZooPrints", plain("ZooPrints", prints));
+  add("ZooShapeHangs", plain("ZooShapeHangs", good));
+  add("ZooShapeCrashes", plain("ZooShapeCrashes", good));
+  add("ZooShapeChanges", plain("ZooShapeChanges", good));
   add("ZooNever", TF_NewAsyncKernelBuilder("ZooNever", "CPU", create, never, destroy));
   add("ZooCreates", TF_NewKernelBuilder("ZooCreates", "CPU", create_slowly, good, destroy));
   add("ZooDeletes", TF_NewKernelBuilder("ZooDeletes", "CPU", create, good, destroy_slowly));

@@ -2,11 +2,17 @@
 #include "ops/infer.h"
 
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 
 #include "core/buffer.h"
 #include "core/failure.h"
+#include "core/plugin_call.h"
 #include "drystone_host/ops.h"
+#include "library/host_state.h"
+#include "library/loaded.h"
+#include "threads/leaving.h"
 
 namespace drystone::host::ops {
 namespace {
@@ -33,11 +39,15 @@ std::string named(const PluginOp& op, const std::string& node) {
          op.library + ")";
 }
 
-// Runs the function; what it throws or sets becomes a Failure.
+// Runs the function; what it throws or sets becomes a Failure. It is looked at until one call of it has
+// changed nothing of the process.
 void call(const PluginOp& op, TF_ShapeInferenceContext& context) {
   TF_Status status;
   ContextScope scope(&context);
+  std::optional<HostState> host;
+  if (op.is_watched && !op.shapes_clean.load()) host.emplace();
   try {
+    const PluginCall running("the shape function", op.library.c_str(), context.attrs.node, op.def.name);
     op.shape_function(&context, &status);
   } catch (const std::exception& error) {
     set(&status, TF_INTERNAL, "it threw an exception", error.what());
@@ -45,8 +55,21 @@ void call(const PluginOp& op, TF_ShapeInferenceContext& context) {
     set(&status, TF_INTERNAL, "it threw an exception", "of unknown type");
   }
   note_leaks(op.def.name, scope.end());
+  if (host && settle_changes(op.library, *host, "while a shape function ran")) op.shapes_clean.store(true);
   if (status.code == TF_OK) return;
   fail(status.code, named(op, context.attrs.node) + ": " + status.message);
+}
+
+// What a shape function is asked, for as long as it takes.
+struct Asked {
+  std::shared_ptr<const PluginOp> op;
+  TF_ShapeInferenceContext context;
+};
+
+void call_and_leave(const std::shared_ptr<Asked>& asked) {
+  const auto work = [asked] { call(*asked->op, asked->context); };
+  if (call_leaving(asked->op->library, work, {}) == Ended::returned) return;
+  fail(TF_CANCELLED, named(*asked->op, asked->context.attrs.node) + " was left as it had not returned");
 }
 
 void check_inputs(const PluginOp& op, const TF_ShapeInferenceContext& context) {
@@ -87,13 +110,18 @@ std::vector<Shape> infer_shapes(std::string_view op, std::string_view node_def,
   if (found == nullptr) {
     fail(TF_NOT_FOUND, "no library registered op '" + std::string(op) + "'");
   }
-  TF_ShapeInferenceContext context;
+  const auto asked = std::make_shared<Asked>();  // the function may take forever
+  asked->op = found;
+  TF_ShapeInferenceContext& context = asked->context;
   context.def = &found->def;
   context.attrs = parse_node(node_def);
   context.inputs = std::move(inputs);
   check_inputs(*found, context);
   context.outputs.resize(count_tensors(found->def, found->def.outputs, context.attrs));
-  if (found->shape_function != nullptr) call(*found, context);
+  if (found->shape_function != nullptr) {
+    if (!found->is_watched) call(*found, context);
+    else call_and_leave(asked);
+  }
   return std::move(context.outputs);
 }
 

@@ -55,6 +55,7 @@ void add(OpDef def, ShapeFunction shape_function, std::string library) {
   entry->def = std::move(def);
   entry->library = std::move(library);
   entry->shape_function = shape_function;
+  entry->is_watched = current_library() != nullptr && !current_library()->is_vouched_for;
   const std::string name = entry->def.name;
   {
     const std::unique_lock alone(registry().lock);

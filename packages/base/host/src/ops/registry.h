@@ -2,6 +2,7 @@
 #ifndef DRYSTONE_HOST_OPS_REGISTRY_H_
 #define DRYSTONE_HOST_OPS_REGISTRY_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -28,6 +29,8 @@ struct PluginOp {
   std::string bytes;  // of the definition
   std::string library;
   ShapeFunction shape_function = nullptr;
+  bool is_watched = false;                       // of a library that nobody vouches for
+  mutable std::atomic<bool> shapes_clean{false};  // a call of it left the host's state as it was
 };
 
 // Add a valid definition. An equal one that is known already is left as it is (but takes a shape

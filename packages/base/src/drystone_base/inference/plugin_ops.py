@@ -111,9 +111,13 @@ def infer_shapes(op: str, node_def: bytes, shapes: Sequence[Shape]) -> list[Shap
     """Shapes of the outputs of a node of a plugin's op, by its shape function.
 
     Symbols in ``shapes`` come back where outputs have the same dimensions. Raises ``HostError``.
+    Ctrl-C ends the wait for it, too.
     """
     from array import array
 
+    from drystone_base.host.extension import extension
+
+    extension()  # handles signals meanwhile
     ranks = array("i", [-1 if shape is None else len(shape) for shape in shapes])
     dims = array("q", [dim for shape in shapes for dim in shape or ()])
     with filled(node_def) as node:
