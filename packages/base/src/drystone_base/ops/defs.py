@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import zlib
+from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import Any, Final
 
 from drystone_abi.protos import OpDef as OpDefProto
@@ -264,26 +265,29 @@ class _Registry:
 
     def __init__(self, read: Callable[[], bytes]) -> None:
         self._read = read
-        self._places: dict[str, tuple[int, int]] | None = None
+        self._numbers: dict[str, int] | None = None
+        self._ends = array("I")  # of what each number has, behind that of the one before
         self._data = b""
         self._own = {op.name: op for op in OWN}
         self._decoded: dict[str, OpDef] = {}
         self.origins: dict[str, str] = {}
         self.version = ""
 
-    def places(self) -> dict[str, tuple[int, int]]:
-        if self._places is None:
+    def numbers(self) -> dict[str, int]:
+        """The ops of the data file, by their places in it."""
+        if self._numbers is None:
             head, _, self._data = self._read().partition(b"\n\n")
             self.version, *words = head.decode("ascii").split()
-            ends = list(accumulate(map(int, words[1::2]), initial=0))
-            self._places = dict(zip(words[::2], pairwise(ends), strict=True))
-        return self._places
+            self._ends = array("I", accumulate(map(int, words[1::2]), initial=0))
+            self._numbers = {name: k for k, name in enumerate(words[::2])}
+        return self._numbers
+
+    def _written(self, number: int) -> OpDefProto:
+        return OpDefProto.FromString(self._data[self._ends[number] : self._ends[number + 1]])
 
     def proto(self, name: str) -> OpDefProto | None:
-        place = self.places().get(name)
-        if place is None:
-            return self._own.get(name)
-        return OpDefProto.FromString(self._data[slice(*place)])
+        number = self.numbers().get(name)
+        return self._own.get(name) if number is None else self._written(number)
 
     def find(self, name: str) -> OpDef | None:
         found = self._decoded.get(name)
@@ -292,15 +296,13 @@ class _Registry:
         return found
 
     def names(self) -> tuple[str, ...]:
-        return tuple(sorted({*self.places(), *self._own, *self._decoded}))
+        return tuple(sorted({*self.numbers(), *self._own, *self._decoded}))
 
     def own(self) -> bytes:
         """All but those of plugins, as the bytes of an ``OpList``."""
-        known = {*self.places(), *self._own}
+        known = {*self.numbers(), *self._own}
         mine = [o for n, o in self._decoded.items() if n not in known and n not in self.origins]
-        data = [
-            OpDefProto.FromString(self._data[slice(*place)]) for place in self.places().values()
-        ]
+        data = map(self._written, self.numbers().values())
         return OpList(
             op=[*data, *self._own.values(), *(op.to_proto() for op in mine)]
         ).SerializeToString()
@@ -388,5 +390,5 @@ def own_ops() -> bytes:
 
 def tensorflow_version() -> str:
     """The TensorFlow release that the data was taken from."""
-    _REGISTRY.places()
+    _REGISTRY.numbers()
     return _REGISTRY.version
