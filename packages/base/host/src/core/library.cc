@@ -6,7 +6,7 @@
 namespace drystone::host {
 
 constinit thread_local unsigned modes_put_back __attribute__((tls_model("initial-exec"))) = 0;
-constinit thread_local const RunningCall* running_call
+constinit thread_local const PluginFunction* running_call
     __attribute__((tls_model("initial-exec"))) = nullptr;
 
 namespace {

@@ -88,23 +88,23 @@ void TF_OpKernelContext::begin_checked(DS_Kernel& called, const DS_KernelCall& f
                                        TF_Tensor* const* given, TF_Tensor** wanted,
                                        bool shares_tensors) {
   begin(called, facts, given, wanted, shares_tensors);
-  if (call.input_variables != nullptr) {
+  if (call->input_variables != nullptr) {
     has_more = true;
-    input_variables = references(call, called.inputs);
+    input_variables = references(*call, called.inputs);
   }
   const std::size_t count = called.inputs.types.size();
   for (std::size_t i = 0; i < count; ++i) {
     if (is_reference(i)) check_reference(called, i, *input_variables[i]);
     else check_input(called, i, given[i]);
   }
-  if (call.deadline_ms > 0) begin_deadline();
+  if (call->deadline_ms > 0) begin_deadline();
 }
 
 void TF_OpKernelContext::begin_deadline() {
   constexpr std::int64_t kMost = std::int64_t{1} << 40;  // so that adding it cannot overflow
   has_more = true;
   deadline = std::chrono::steady_clock::now() +
-             std::chrono::milliseconds(std::min<std::int64_t>(call.deadline_ms, kMost));
+             std::chrono::milliseconds(std::min<std::int64_t>(call->deadline_ms, kMost));
 }
 
 void TF_OpKernelContext::end_more() noexcept {
@@ -142,18 +142,20 @@ void TF_OpKernelContext::keep_inputs() {
   if (is_kept) return;
   has_more = true;
   DS_Kernel& called = kernel();
-  if (call.container != nullptr) call.container = called.keep(call.container).c_str();
+  own_call = *call;
+  call = &own_call;
+  if (own_call.container != nullptr) own_call.container = called.keep(own_call.container).c_str();
   const std::size_t count = called.inputs.types.size();
   for (std::size_t i = 0; i < count; ++i) {
     kept.emplace_back(is_reference(i) ? nullptr : share(*inputs[i]));
     kept_view.push_back(kept.back().get());
   }
-  if (call.overwritable != nullptr) {
-    kept_flags.assign(call.overwritable, call.overwritable + count);
+  if (own_call.overwritable != nullptr) {
+    kept_flags.assign(own_call.overwritable, own_call.overwritable + count);
     for (std::size_t i = 0; i < count; ++i) {
       if (!is_reference(i) && inputs[i]->users.load(std::memory_order_acquire) != 1) kept_flags[i] = 0;
     }
-    call.overwritable = kept_flags.data();
+    own_call.overwritable = kept_flags.data();
   }
   kept_outputs.resize(called.outputs.types.size());
   for (std::size_t i = 0; i < kept_outputs.size(); ++i) {
@@ -195,8 +197,8 @@ void TF_OpKernelContext::abandon() {
   if (unheard != nullptr) Stop::exchange(std::exchange(unheard, nullptr));  // of this thread
   std::unique_lock lock(mutex);
   abandoned = true;
-  call.function_library = nullptr;
-  call.config = nullptr;
+  own_call.function_library = nullptr;
+  own_call.config = nullptr;
   if (kernel().registered->compute != nullptr) done = true;  // only deferred work can be under way
   settle(std::move(lock), done);
 }
@@ -256,12 +258,12 @@ void TF_OpKernelContext::set_output(std::size_t i, std::unique_ptr<TF_Tensor> te
 
 std::unique_ptr<TF_Tensor> TF_OpKernelContext::allocate(TF_DataType dtype, const int64_t* dims,
                                                         int count, bool on_host) const {
-  if (on_host || call.allocate == nullptr) {
-    return std::unique_ptr<TF_Tensor>(new_tensor_that_fits(dtype, dims, count, kernel().registered->guards()));
+  if (on_host || call->allocate == nullptr) {
+    return std::unique_ptr<TF_Tensor>(new_tensor_that_fits(dtype, dims, count, kernel().function.guards));
   }
   TF_Status status;
   std::unique_ptr<TF_Tensor> out(
-      call.allocate(call.allocate_context, dtype, dims, count, &status));
+      call->allocate(call->allocate_context, dtype, dims, count, &status));
   if (status.code != TF_OK) fail(status.code, status.message);
   if (out == nullptr) fail(TF_RESOURCE_EXHAUSTED, "the device gave no memory");
   return out;
@@ -282,31 +284,29 @@ void TF_OpKernelContext::check_failed() {
   fail(code, message);
 }
 
+constinit thread_local TF_OpKernelContext* drystone::host::kernels::spare_context
+    __attribute__((tls_model("initial-exec"))) = nullptr;
+
 namespace {
 
-// A thread's context between its calls. One pointer, so that it fits where access is one instruction
-// even though the library is opened late.
-thread_local TF_OpKernelContext* spare __attribute__((tls_model("initial-exec"))) = nullptr;
 thread_local bool is_over __attribute__((tls_model("initial-exec"))) = false;
 
 struct End {
   ~End() {
     is_over = true;
-    delete std::exchange(spare, nullptr);
+    delete std::exchange(spare_context, nullptr);
   }
 };
 
 }  // namespace
 
-TF_OpKernelContext* drystone::host::kernels::take_context() {
-  if (spare != nullptr) return std::exchange(spare, nullptr);
+TF_OpKernelContext* drystone::host::kernels::new_context() {
   thread_local End end;
   static_cast<void>(&end);
   return new TF_OpKernelContext();
 }
 
 void drystone::host::kernels::give_context(TF_OpKernelContext* ctx) noexcept {
-  ctx->end();
-  if (spare == nullptr && !is_over) spare = ctx;
+  if (spare_context == nullptr && !is_over) spare_context = ctx;
   else delete ctx;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/failure.h"
@@ -32,7 +33,7 @@ struct TF_OpKernelContext {
   void begin(DS_Kernel& called, const DS_KernelCall& facts, TF_Tensor* const* given,
              TF_Tensor** wanted, bool shares_tensors) {
     kernel_ = &called;
-    call = facts;
+    call = &facts;
     inputs = given;
     outputs = wanted;
     shares = shares_tensors;
@@ -90,7 +91,7 @@ struct TF_OpKernelContext {
   TF_Tensor* const* inputs = nullptr;
   TF_Tensor** outputs = nullptr;
   DS_Kernel* kernel_ = nullptr;
-  DS_KernelCall call{};
+  const DS_KernelCall* call = nullptr;  // the caller's, or the context's own
   bool shares = false;
 
   // Whether anything below is in use: most calls need none of it.
@@ -98,6 +99,7 @@ struct TF_OpKernelContext {
   bool is_kept = false;
   std::vector<std::unique_ptr<TF_Tensor>> kept;
   std::vector<TF_Tensor*> kept_view;
+  DS_KernelCall own_call{};  // of a call whose caller may go
   std::vector<TF_Bool> kept_flags;
   std::vector<TF_Tensor*> kept_outputs;
   std::vector<drystone::host::kernels::VariablePtr> input_variables;   // empty: no references
@@ -129,8 +131,16 @@ namespace drystone::host::kernels {
 // NULL. Fails with INVALID_ARGUMENT without a size.
 DS_KernelCall facts_of(const DS_KernelCall* given);
 
-// A context for one call on this thread, and back with it.
-TF_OpKernelContext* take_context();
+// A thread's context between its calls. One pointer, so that it fits where access is one instruction even
+// though the library is opened late.
+extern constinit thread_local TF_OpKernelContext* spare_context __attribute__((tls_model("initial-exec")));
+
+// A context for one call on this thread.
+TF_OpKernelContext* new_context();
+inline TF_OpKernelContext* take_context() {
+  return spare_context != nullptr ? std::exchange(spare_context, nullptr) : new_context();
+}
+// Back with it, its call over.
 void give_context(TF_OpKernelContext* ctx) noexcept;
 
 }  // namespace drystone::host::kernels

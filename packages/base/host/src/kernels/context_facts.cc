@@ -16,7 +16,7 @@ void answer_bytes(TF_OpKernelContext* ctx, TF_Buffer* out,
                   const TF_Buffer* DS_KernelCall::* member) {
   require(ctx, "ctx");
   const std::lock_guard lock(ctx->mutex);
-  const TF_Buffer* bytes = ctx->call.*member;
+  const TF_Buffer* bytes = ctx->call->*member;
   fill(out, bytes == nullptr ? std::string_view() : view(bytes));
 }
 
@@ -61,21 +61,21 @@ extern "C" void ignore_abort(void*, const TF_Status*) {}
 
 extern "C" {
 
-int64_t TF_StepId(TF_OpKernelContext* ctx) { return ctx == nullptr ? 0 : ctx->call.step_id; }
+int64_t TF_StepId(TF_OpKernelContext* ctx) { return ctx == nullptr ? 0 : ctx->call->step_id; }
 
 int64_t TF_GetStepId(TF_OpKernelContext* ctx) { return TF_StepId(ctx); }
 
-uint64_t TF_GetFrameId(TF_OpKernelContext* ctx) { return ctx == nullptr ? 0 : ctx->call.frame_id; }
+uint64_t TF_GetFrameId(TF_OpKernelContext* ctx) { return ctx == nullptr ? 0 : ctx->call->frame_id; }
 
-int64_t TF_GetIterId(TF_OpKernelContext* ctx) { return ctx == nullptr ? 0 : ctx->call.iter_id; }
+int64_t TF_GetIterId(TF_OpKernelContext* ctx) { return ctx == nullptr ? 0 : ctx->call->iter_id; }
 
 int TF_GetGraphDefVersion(TF_OpKernelContext* ctx) {
-  return ctx == nullptr ? 0 : ctx->call.graph_def_version;
+  return ctx == nullptr ? 0 : ctx->call->graph_def_version;
 }
 
 int TF_GetDeviceId(TF_OpKernelContext* ctx) {
   if (ctx == nullptr) return -1;
-  return ctx->call.device_id > 0 ? ctx->call.device_id : ctx->kernel().device_id;
+  return ctx->call->device_id > 0 ? ctx->call->device_id : ctx->kernel().device_id;
 }
 
 TF_StringView TF_GetDeviceName(TF_OpKernelContext* ctx) {
@@ -94,7 +94,7 @@ TF_StringView TF_GetOpKernelRequestedInput(TF_OpKernelContext* ctx, size_t index
 TF_StringView TF_GetResourceMgrDefaultContainerName(TF_OpKernelContext* ctx) {
   return answered(TF_StringView{nullptr, 0}, [&] {
     require(ctx, "ctx");
-    const char* given = ctx->call.container;
+    const char* given = ctx->call->container;
     return whole(ctx->kernel().keep(given == nullptr ? "localhost" : given));
   });
 }
@@ -128,7 +128,7 @@ SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
   SP_Stream stream = nullptr;
   guarded(status, __func__, [&] {
     require(ctx, "ctx");
-    stream = static_cast<SP_Stream>(ctx->call.stream);
+    stream = static_cast<SP_Stream>(ctx->call->stream);
     if (stream == nullptr) {
       fail(TF_UNIMPLEMENTED, "device " + ctx->kernel().device_name + " has no stream");
     }

@@ -50,6 +50,7 @@ DS_Kernel::DS_Kernel(RegisteredPtr registered_, std::string_view node_def, std::
                      std::string_view device)
     : registered(std::move(registered_)),
       node(node_def, op_def),
+      function{"compute", registered->library.c_str(), node.name(), node.op(), registered->guards()},
       device_name(device.empty() ? kCpu : device),
       device_id(number_of_device(device_name)),
       inputs(node.input_signature()),

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/plugin_call.h"
 #include "drystone_host/kernels.h"
 #include "kernels/node.h"
 #include "kernels/node_state.h"
@@ -33,6 +34,7 @@ struct DS_Kernel {
 
   const drystone::host::kernels::RegisteredPtr registered;
   const drystone::host::kernels::Node node;
+  const drystone::host::PluginFunction function;  // that computes
   const std::string device_name;
   const int device_id;
   const drystone::host::kernels::Signature inputs;

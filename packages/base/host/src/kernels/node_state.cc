@@ -104,7 +104,7 @@ void* DS_NodeState(TF_OpKernelContext* ctx, const DS_ObjectKind* kind,
   tried(ctx, [&] {
     check(kind);
     require(reinterpret_cast<const void*>(create), "create");
-    DS_NodeStates& states = ctx->call.states != nullptr ? *ctx->call.states : ctx->kernel().states;
+    DS_NodeStates& states = ctx->call->states != nullptr ? *ctx->call->states : ctx->kernel().states;
     out = states.get(ctx->kernel().node.name(), *kind, create, argument);
   });
   return out;

@@ -2,6 +2,7 @@
 #ifndef DRYSTONE_HOST_KERNELS_REGISTRY_H_
 #define DRYSTONE_HOST_KERNELS_REGISTRY_H_
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -34,6 +35,8 @@ struct Registered {
   mutable bool is_clean = false;
   mutable bool computes_clean = false;
 
+  // Whether a call needs nothing around it: somebody vouches for a kernel that has left the state as it was.
+  bool runs_freely() const { return std::atomic_ref(computes_clean).load(std::memory_order_relaxed) && !is_watched; }
   const GuardOwner* guards() const { return is_watched ? &owner : nullptr; }
 };
 

@@ -25,6 +25,7 @@ class Lease {
     if (ctx_ == nullptr) return;
     if (!succeeded_ && ctx_->outputs != nullptr) ctx_->drop_outputs();
     ctx_->outputs = nullptr;
+    ctx_->end();
     give_context(ctx_);
   }
   Lease(const Lease&) = delete;
@@ -47,17 +48,26 @@ void check_count(const DS_Kernel& kernel, const char* what, int given, int neede
                                 std::to_string(array == nullptr ? 0 : given) + " were given");
 }
 
-// Calls the plugin. What it throws becomes the call's failure; false then.
-template <class Body>
-[[gnu::always_inline]] inline bool survived(TF_OpKernelContext* ctx, Body&& body) {
+// In a handler: what a compute function threw becomes the call's failure.
+[[gnu::noinline]] void fail_thrown(TF_OpKernelContext* ctx) {
   constexpr const char* kThrew = "its compute function threw a C++ exception";
   try {
-    std::forward<Body>(body)();
-    return true;
+    throw;
   } catch (const std::exception& error) {
     ctx->fail_call(TF_INTERNAL, std::string(kThrew) + ": " + error.what());
   } catch (...) {
     ctx->fail_call(TF_INTERNAL, std::string(kThrew) + " of unknown type");
+  }
+}
+
+// Calls the plugin. What it throws becomes the call's failure; false then.
+template <class Body>
+[[gnu::always_inline]] inline bool survived(TF_OpKernelContext* ctx, Body&& body) {
+  try {
+    std::forward<Body>(body)();
+    return true;
+  } catch (...) {
+    fail_thrown(ctx);
   }
   return false;
 }
@@ -99,13 +109,6 @@ class LookingTurn {
   }
 }
 
-// A kernel is looked at until one of its calls has changed nothing.
-void compute(DS_Kernel& kernel, TF_OpKernelContext* ctx) {
-  const std::atomic_ref is_clean(kernel.registered->computes_clean);
-  if (is_clean.load(std::memory_order_relaxed)) [[likely]] call_compute(kernel, ctx);
-  else compute_looked_at(kernel, ctx);
-}
-
 // Of a call that was given up.
 [[noreturn]] void too_late(const DS_Kernel& kernel, std::int64_t deadline_ms) {
   const Stop* const stop = Stop::current();
@@ -117,7 +120,7 @@ void compute(DS_Kernel& kernel, TF_OpKernelContext* ctx) {
 void wait_for_deferred(DS_Kernel& kernel, Lease& lease) {
   TF_OpKernelContext* ctx = lease.get();
   if (!ctx->has_deferred.load(std::memory_order_acquire)) return;
-  const std::int64_t deadline_ms = ctx->call.deadline_ms;
+  const std::int64_t deadline_ms = ctx->call->deadline_ms;
   if (ctx->wait(false)) return;
   lease.abandon();
   too_late(kernel, deadline_ms);
@@ -125,14 +128,13 @@ void wait_for_deferred(DS_Kernel& kernel, Lease& lease) {
 
 void compute_async(DS_Kernel& kernel, Lease& lease) {
   TF_OpKernelContext* ctx = lease.get();
-  const std::int64_t deadline_ms = ctx->call.deadline_ms;
+  const std::int64_t deadline_ms = ctx->call->deadline_ms;
   ctx->keep_inputs();
   ctx->callback = take_callback(ctx);
   TF_AsyncOpKernelDoneCallback* callback = ctx->callback;
   bool returned = false;
   {
-    const PluginCall running("compute", kernel.registered->library.c_str(), kernel.node.name(),
-                             kernel.node.op(), kernel.registered->guards());
+    const PluginCall running(kernel.function);
     returned = survived(ctx, [&] { kernel.registered->compute_async(kernel.state, ctx, callback); });
   }
   if (!returned && !ctx->is_done()) {  // nobody knows who else has the context now
@@ -165,7 +167,7 @@ void finish(TF_OpKernelContext* ctx, TF_Tensor** outputs) {
   for (std::size_t i = 0; i < count; ++i) {
     if (ctx->outputs[i] == nullptr) ctx->outputs[i] = referenced(ctx, i).release();
   }
-  if (DS_Variable** variables = ctx->call.output_variables) {
+  if (DS_Variable** variables = ctx->call->output_variables) {
     for (std::size_t i = 0; i < count; ++i) {
       const bool is_reference = !ctx->output_variables.empty() && ctx->output_variables[i];
       variables[i] = is_reference ? expose(ctx->output_variables[i]) : nullptr;
@@ -175,36 +177,45 @@ void finish(TF_OpKernelContext* ctx, TF_Tensor** outputs) {
   for (std::size_t i = 0; i < count; ++i) outputs[i] = std::exchange(ctx->outputs[i], nullptr);
 }
 
-// Calls the kernel; all that it began is over then.
-[[gnu::always_inline]] inline void call(DS_Kernel& kernel, Lease& lease) {
+// Calls the kernel, which is looked at until one of its calls has changed nothing; all that it began is over
+// then.
+void call(DS_Kernel& kernel, Lease& lease) {
   TF_OpKernelContext* ctx = lease.get();
-  if (kernel.registered->compute != nullptr) {
-    const RunningCall running("compute", kernel.registered->library.c_str(), kernel.node.name(),
-                              kernel.node.op(), kernel.registered->guards());
-    compute(kernel, ctx);
-    if (ctx->has_more) wait_for_deferred(kernel, lease);
-  } else {
-    compute_async(kernel, lease);
-  }
+  if (kernel.registered->compute == nullptr) return compute_async(kernel, lease);
+  const RunningCall running(kernel.function);
+  if (std::atomic_ref(kernel.registered->computes_clean).load(std::memory_order_relaxed)) call_compute(kernel, ctx);
+  else compute_looked_at(kernel, ctx);
+  if (ctx->has_more) wait_for_deferred(kernel, lease);
 }
 
-void perform(DS_Kernel& kernel, Lease& lease, TF_Tensor** outputs) {
+[[gnu::noinline]] void call_with_care(DS_Kernel& kernel, Lease& lease) {
+  if (!kernel.registered->is_watched) return call(kernel, lease);
+  Watch watch(*lease.get());
+  const KeptFloatingMode mode;
+  call(kernel, lease);
+  const PluginCall running(kernel.function);
+  watch.check();  // which may end the process
+}
+
+[[gnu::always_inline]] inline void call_freely(DS_Kernel& kernel, Lease& lease) {
   TF_OpKernelContext* ctx = lease.get();
-  if (kernel.registered->is_watched) [[unlikely]] {
-    Watch watch(*ctx);
-    const KeptFloatingMode mode;
-    call(kernel, lease);
-    const PluginCall running("compute", kernel.registered->library.c_str(), kernel.node.name(), kernel.node.op());
-    watch.check();  // which may end the process
-  } else {
-    call(kernel, lease);
-  }
+  const RunningCall running(kernel.function);
+  call_compute(kernel, ctx);
+  if (ctx->has_more) wait_for_deferred(kernel, lease);
+}
+
+[[gnu::noinline]] void report_or_finish(DS_Kernel& kernel, TF_OpKernelContext* ctx, TF_Tensor** outputs) {
+  if (ctx->failed.load(std::memory_order_acquire)) report(kernel, ctx);
+  finish(ctx, outputs);
+}
+
+[[gnu::always_inline]] inline void perform(DS_Kernel& kernel, Lease& lease, TF_Tensor** outputs) {
+  TF_OpKernelContext* ctx = lease.get();
+  if (kernel.registered->runs_freely()) [[likely]] call_freely(kernel, lease);
+  else call_with_care(kernel, lease);
   bool is_complete = !ctx->has_more;
   for (int i = 0; is_complete && i < ctx->num_outputs(); ++i) is_complete = outputs[i] != nullptr;
-  if (!is_complete) {
-    if (ctx->failed.load(std::memory_order_acquire)) report(kernel, ctx);
-    finish(ctx, outputs);
-  }
+  if (!is_complete) report_or_finish(kernel, ctx, outputs);
   lease.succeed();
 }
 

@@ -223,7 +223,7 @@ void TF_TemporaryVariable(TF_OpKernelContext* ctx, TF_DataType dtype, const int6
     const VariablePtr variable =
         Variable::make(name, "temporary", dtype, value.get());
     ctx->check_output_dtype(output, dtype);
-    add_temporary(ctx->call.step_id, variable);
+    add_temporary(ctx->call->step_id, variable);
     set_reference(ctx, output, variable);
   });
 }
@@ -237,7 +237,7 @@ void TF_DestroyTemporaryVariable(TF_OpKernelContext* ctx, const int index, TF_St
     const std::string name = text_of(var_name);
     auto value = variable->initialized();
     ctx->check_output_dtype(output, value->dtype);
-    take_temporary(ctx->call.step_id, name);
+    take_temporary(ctx->call->step_id, name);
     ctx->set_output(output, std::move(value));
   });
 }

@@ -41,7 +41,7 @@ void show(const TF_Tensor& tensor, DS_View* view) {
 }
 
 bool is_given_up(const TF_OpKernelContext& ctx, std::size_t in) {
-  if (ctx.call.overwritable == nullptr || ctx.call.overwritable[in] == 0) return false;
+  if (ctx.call->overwritable == nullptr || ctx.call->overwritable[in] == 0) return false;
   if (ctx.is_reference(in)) return false;
   const TF_Tensor& input = *ctx.inputs[in];
   const int handles = ctx.is_kept ? 2 : 1;  // the caller's, and the context's own
@@ -79,8 +79,8 @@ TF_Tensor* reused(const TF_Tensor& input, TF_DataType dtype, const int64_t* dims
 // is not so. One user of the only handle means that the memory is nowhere else.
 TF_Tensor* same_as_input(const TF_OpKernelContext& ctx, int in, TF_DataType dtype,
                          const int64_t* dims, int rank) {
-  if (in < 0 || !ctx.shares || ctx.call.overwritable == nullptr) return nullptr;
-  if (in >= ctx.num_inputs() || ctx.call.overwritable[in] == 0 || ctx.has_more) return nullptr;
+  if (in < 0 || !ctx.shares || ctx.call->overwritable == nullptr) return nullptr;
+  if (in >= ctx.num_inputs() || ctx.call->overwritable[in] == 0 || ctx.has_more) return nullptr;
   TF_Tensor* input = ctx.inputs[in];
   if (input->dtype != dtype || !is_exclusive(*input) || !input->dims.equal(dims, rank)) return nullptr;
   return has_objects(dtype) ? nullptr : hold_own(input);

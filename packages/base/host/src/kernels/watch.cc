@@ -75,7 +75,7 @@ bool is_whole(const TF_TString& string) noexcept {
   if (is_lent(memory)) text += " (or another thread wrote to the array that was fed)";
   if (memory.constant) {
     text += "; it is a constant of the model";
-    if (ctx.call.states != nullptr) ctx.call.states->note_damage(text);
+    if (ctx.call->states != nullptr) ctx.call->states->note_damage(text);
   }
   fail(TF_INTERNAL, text);
 }
@@ -91,7 +91,7 @@ Watch::Watch(TF_OpKernelContext& ctx) : ctx_(ctx), count_(ctx.kernel().inputs.ty
 
 // Not what the kernel may overwrite, nor what is no plain memory.
 bool Watch::is_watched(std::size_t i) const {
-  if (ctx_.is_reference(i) || (ctx_.call.overwritable != nullptr && ctx_.call.overwritable[i] != 0)) return false;
+  if (ctx_.is_reference(i) || (ctx_.call->overwritable != nullptr && ctx_.call->overwritable[i] != 0)) return false;
   const TF_Tensor* input = ctx_.inputs[i];
   if (input == nullptr || input->memory == nullptr) return false;
   const Memory& memory = *input->memory;

@@ -31,9 +31,9 @@ std::atomic<bool> is_sampled{false};
 
 // On the thread that ends the process: in whose code it is.
 void on_sample(int, siginfo_t*, void* context) {
-  const RunningCall* call = running_call;
+  const PluginFunction* call = running_call;
   const bool names = call != nullptr && *call->library != '\0';
-  function.store(names ? call->function : nullptr, std::memory_order_relaxed);
+  function.store(names ? call->name : nullptr, std::memory_order_relaxed);
   found.store(names ? call->library : plugin_around(context), std::memory_order_relaxed);
   is_sampled.store(true, std::memory_order_release);
 }

@@ -92,9 +92,9 @@ void advise(Line& line, const char* library) noexcept {
   line << "; to go on without it: DRYSTONE_PLUGINS_DISABLE=" << file_of(library);
 }
 
-void say_running(std::string_view what, const RunningCall& call, const char* library) noexcept {
+void say_running(std::string_view what, const PluginFunction& call, const char* library) noexcept {
   Line line;
-  line << "drystone: " << what << " while " << call.function;
+  line << "drystone: " << what << " while " << call.name;
   if (!call.node.empty()) line << " of node '" << call.node << "' (op " << call.op << ")";
   name_library(line, library);
   line << " ran";
@@ -146,7 +146,7 @@ const char* library_around(const Place& place) noexcept {
 void say(std::string_view what, const void* context) noexcept {
   static std::atomic_flag said;
   if (said.test_and_set()) return;  // the first to go knows why
-  const RunningCall* call = running_call;
+  const PluginFunction* call = running_call;
   if (call != nullptr && *call->library != '\0') return say_running(what, *call, call->library);
   const char* library = library_around(place_of(context));
   if (call != nullptr) say_running(what, *call, library == nullptr ? "" : library);
@@ -167,13 +167,13 @@ void on_fatal(int number, siginfo_t* info, void* context) {
 }
 
 void on_exit() {
-  const RunningCall* call = running_call;
+  const PluginFunction* call = running_call;
   if (call != nullptr) say_running("the process was ended by exit()", *call, call->library);
 }
 
 // In the child of a fork.
 void on_fork() {
-  const RunningCall* call = running_call;
+  const PluginFunction* call = running_call;
   if (call != nullptr && *call->library != '\0') is_plugins_copy.store(true, std::memory_order_relaxed);
 }
 
@@ -225,9 +225,9 @@ const char* plugin_around(const void* signal_context) noexcept {
 
 constinit std::atomic<bool> is_plugins_copy{false};
 
-void end_copy(const RunningCall& call) noexcept {
+void end_copy(const PluginFunction& call) noexcept {
   Line line;
-  line << "drystone: " << call.function;
+  line << "drystone: " << call.name;
   if (!call.node.empty()) line << " of node '" << call.node << "' (op " << call.op << ")";
   name_library(line, call.library);
   line << " has forked, and returned in the child, which ends: the program must not go on twice";

@@ -15,8 +15,8 @@ namespace {
   fail(TF_FAILED_PRECONDITION, std::string(rule) + "; this was " + when);
 }
 
-std::string described(const RunningCall& call, const std::string& library) {
-  std::string out = "while " + std::string(call.function);
+std::string described(const PluginFunction& call, const std::string& library) {
+  std::string out = "while " + std::string(call.name);
   if (!call.node.empty()) {
     out += " of node '" + std::string(call.node) + "' (op " + std::string(call.op) + ")";
   }
@@ -26,7 +26,7 @@ std::string described(const RunningCall& call, const std::string& library) {
 }  // namespace
 
 void require_registering(const char* rule, const void* caller) {
-  const RunningCall* const call = running_call;
+  const PluginFunction* const call = running_call;
   const Library* const library = current_library();
   const char* const found = plugin_at(caller);
   const std::string code = found == nullptr ? "" : found;
