@@ -1,21 +1,71 @@
 // NaN that activations hide: see dnnl/nan_watch.h.
 #include "dnnl/nan_watch.h"
 
+#include <algorithm>
 #include <atomic>
 
+#include <dnnl.hpp>
+
+#include "dnnl/newer.h"
 #include "omp/omp.h"
 
 namespace drystone::cpu::dnnl_part {
 namespace {
 
-// Whether an element has all bits of the exponent: it is an infinity or NaN.
+// A number whose first bit is set where an element has all bits of the exponent: it is an infinity or NaN.
+// `last`: the last bit of the exponent, which carries through all others then.
+template <class Bits>
+[[gnu::always_inline]] inline Bits carried(const Bits* x, std::int64_t count, Bits exponent, Bits last) {
+  Bits any = 0;
+  for (std::int64_t k = 0; k < count; ++k) any |= static_cast<Bits>((x[k] & exponent) + last);
+  return any;
+}
+
+std::uint32_t carry(const std::uint32_t* x, std::int64_t count, std::uint32_t exponent, std::uint32_t last) {
+  return carried(x, count, exponent, last);
+}
+std::uint16_t carry(const std::uint16_t* x, std::int64_t count, std::uint16_t exponent, std::uint16_t last) {
+  return carried(x, count, exponent, last);
+}
+
+#ifdef __x86_64__
+// Of registers of 64 bytes, as caches give them: what is added to is read for this once more.
+#define DRYSTONE_WHOLE_LINES DRYSTONE_NEWER("avx512f,avx512bw,prefer-vector-width=512")
+
+DRYSTONE_WHOLE_LINES std::uint32_t carry_lines(const std::uint32_t* x, std::int64_t count, std::uint32_t exponent,
+                                               std::uint32_t last) {
+  return carried(x, count, exponent, last);
+}
+DRYSTONE_WHOLE_LINES std::uint16_t carry_lines(const std::uint16_t* x, std::int64_t count, std::uint16_t exponent,
+                                               std::uint16_t last) {
+  return carried(x, count, exponent, last);
+}
+
+bool has_lines() {
+  static const auto has = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
+  const auto needed = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
+  return (has & needed) == needed;
+}
+#else
+template <class Bits>
+Bits carry_lines(const Bits* x, std::int64_t count, Bits exponent, Bits last) {
+  return carry(x, count, exponent, last);
+}
+bool has_lines() { return false; }
+#endif
+
 template <class Bits>
 bool has_exponent(const Bits* x, std::int64_t count, Bits exponent) {
+  constexpr auto kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+  constexpr std::int64_t kBlock = 4096;
+  constexpr std::int64_t kCost = kBlock / 16;
+  const auto last = static_cast<Bits>(kSign - exponent);
   std::atomic<bool> found{false};
-  parallel(count, 1, [&](std::int64_t begin, std::int64_t end) {
-    unsigned any = 0;
-    for (std::int64_t k = begin; k < end; ++k) any |= (x[k] & exponent) == exponent ? 1U : 0U;
-    if (any != 0) found.store(true, std::memory_order_relaxed);
+  parallel((count + kBlock - 1) / kBlock, kCost, [&](std::int64_t first, std::int64_t behind) {
+    const std::int64_t begin = first * kBlock;
+    const std::int64_t size = std::min(behind * kBlock, count) - begin;
+    const Bits any = has_lines() ? carry_lines(x + begin, size, exponent, last) : carry(x + begin, size, exponent, last);
+    if ((any & kSign) != 0) found.store(true, std::memory_order_relaxed);
   });
   return found.load(std::memory_order_relaxed);
 }

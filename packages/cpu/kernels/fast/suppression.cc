@@ -29,14 +29,6 @@ class Overlaps {
  public:
   Overlaps(const float* boxes, std::int64_t step) : boxes_(boxes), step_(step) {}
   Box box(std::int32_t i) const { return Box(boxes_ + i * step_); }
-  // Whether none of the overlaps of so many boxes is NaN.
-  bool are_numbers(std::int64_t count) const {
-    bool finite = true;
-    for (std::int64_t i = 0; i < count; ++i) {
-      for (int side = 0; side < 4; ++side) finite &= std::fabs(boxes_[i * step_ + side]) < kFar;
-    }
-    return finite;
-  }
   // Intersection over union.
   float operator()(std::int32_t i, std::int32_t j) const {
     const Box a = box(i);
@@ -49,7 +41,6 @@ class Overlaps {
   }
 
  private:
-  static constexpr float kFar = 1e18F;  // two areas of what is nearer are finite
   const float* boxes_;
   std::int64_t step_;
 };
@@ -135,12 +126,18 @@ Chosen suppress_firmly(const float* scores, std::int64_t count, std::int64_t ste
   return out;
 }
 
-Chosen suppress_boxes(const float* scores, std::int64_t count, std::int64_t step,
-                      const Overlaps& overlaps, const Limits& limits) {
-  if (limits.sigma > 0 || !overlaps.are_numbers(count)) {
-    return suppress(scores, count, step, overlaps, limits);
-  }
-  return suppress_firmly(scores, count, step, overlaps, limits);
+// Whether an overlap of boxes with these corners may be NaN.
+bool may_be_nan(const float* corners, std::int64_t count) {
+  constexpr float kFar = 1e18F;  // two areas of what is nearer are finite
+  std::uint32_t is_far = 0;
+  for (std::int64_t k = 0; k < count; ++k) is_far |= std::fabs(corners[k]) < kFar ? 0U : 1U;
+  return is_far != 0;
+}
+
+Chosen suppress_boxes(const float* scores, std::int64_t count, const float* boxes, const Limits& limits) {
+  const Overlaps overlaps(boxes, 4);
+  if (limits.sigma > 0 || may_be_nan(boxes, 4 * count)) return suppress(scores, count, 1, overlaps, limits);
+  return suppress_firmly(scores, count, 1, overlaps, limits);
 }
 
 float real_at(const Tensor& x, std::int64_t k) {
@@ -196,9 +193,8 @@ class Suppression {
     check_boxes(boxes, scores);
     const Limits limits = limits_of(call, 2, overlap_);
     check_limits(limits);
-    const Overlaps overlaps(as_floats(call, boxes), 4);
     const Chosen chosen =
-        suppress_boxes(as_floats(call, scores), scores.count(), 1, overlaps, limits);
+        suppress_boxes(as_floats(call, scores), scores.count(), as_floats(call, boxes), limits);
     const auto found = static_cast<std::int64_t>(chosen.boxes.size());
     const std::int64_t size = pads_ ? limits.most : found;
     put_boxes(call, chosen, size);

@@ -94,6 +94,21 @@ def test_the_sum_is_the_same(
     assert_near(beside, expected, kind)
 
 
+@pytest.mark.parametrize("place", [0, 15, 16, 4095, 4096, 5459])
+@pytest.mark.parametrize("kind", [as_dtype("float32"), as_dtype("bfloat16")], ids=str)
+def test_nan_is_found_wherever_it_is_in_what_is_added(kind: DType, place: int) -> None:
+    """The first and the last elements of registers and of blocks that are looked at."""
+    steps = ["BiasAdd", "Add", "Relu"]
+    attrs, arrays = layer(steps, kind, (1, 1, 16, 130), False)
+    for value in (np.nan, np.inf):
+        arrays[3].flat[place] = value
+        (found,), memory = run(attrs, arrays)
+        assert memory["y"] == memory["a3"]
+        got = found.astype(np.float32).ravel()
+        assert np.flatnonzero(~np.isfinite(got)).tolist() == [place]
+        np.testing.assert_array_equal(got[place], np.float32(value))
+
+
 def test_what_is_added_is_the_image() -> None:
     """It is read to the end: the sum goes elsewhere."""
     kind = as_dtype("float32")
