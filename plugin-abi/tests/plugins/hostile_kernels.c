@@ -1,7 +1,9 @@
 /* Kernels that do what kernels must not, each of an op `Zoo...(x: float) -> y: float` with an attribute
  * `how: int`. Those that hang do so for HANG_SECONDS. -DEND=1: a destructor of the library hangs; 2: a
  * function that it gave to atexit. */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
