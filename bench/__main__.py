@@ -37,7 +37,7 @@ EXAMPLES = """examples:
                                            environment; above 1x, this one is ahead
   python -m bench --json now.json          all numbers as data
   python -m bench --publish                the result that the pages show, and the pages
-  python -m bench --only loops --publish   the same, with only these rows measured anew
+  python -m bench --only loops --publish   the same, with only these rows measured again
 
 exit status: 0 all measured; 1 drystone failed a case or gave a wrong answer; 2 wrong usage;
 130 interrupted: what was measured is printed and written all the same

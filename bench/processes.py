@@ -73,9 +73,9 @@ def first_answers(
         own = [peer for peer in peers if not (compiled and peer.name == "torch")]
         title = f"process start to first answer, {case.name}"
         _answers(case, own, replace(settings, rounds=1), note, _first_of_all)
-        anew = _answers(case, own, settings, note, _first_of_all)
+        first = _answers(case, own, settings, note, _first_of_all)
         rows.append(
-            {"name": f"answer-{case.name}", "group": "processes", "title": title, "found": anew}
+            {"name": f"answer-{case.name}", "group": "processes", "title": title, "found": first}
         )
         with tempfile.TemporaryDirectory(prefix="drystone-plans-") as plans:
             kept = replace(settings, plans=plans)

@@ -1,7 +1,7 @@
 """Pages of decisions: a status, at most 600 words, no tables of figures, and a place in the index.
 
 The index names the numbers that no page has, so that nobody looks for one. Tables of figures
-belong on pages of measurements, where they can be taken anew without touching the decision.
+belong on pages of measurements, where they can be taken again without touching the decision.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Run from the repository root: `python -m ci.scripts.coverage_generate [--check | --models]`, with a
 Python that has drystone_base. The part on ops is made from the kernels, shape functions and golden
 cases of this checkout; the part on models from coverage.json beside it, which `--models` measures
-anew with the recorded data beside the repository. `--check` only compares.
+again with the recorded data beside the repository. `--check` only compares.
 """
 
 from __future__ import annotations
@@ -291,7 +291,7 @@ def main(arguments: list[str] | None = None, docs: Path = ROOT / "docs" / "refer
     """Write the page, or with `--check` exit 1 when it is outdated."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only compare, write nothing")
-    parser.add_argument("--models", action="store_true", help="measure models and op cases anew")
+    parser.add_argument("--models", action="store_true", help="measure models and op cases again")
     options = parser.parse_args(arguments)
     if options.models:
         from ci.scripts.coverage_measure import measure

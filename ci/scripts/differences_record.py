@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--tries", type=int, default=240, help="cases a difference")
-    parser.add_argument("--all", action="store_true", help="look for all anew")
+    parser.add_argument("--all", action="store_true", help="look for all again")
     options = parser.parse_args(arguments)
     known = {} if options.all else load()
     theirs, ours, cpu = Tensorflow(60), Ours("plain", 20), Ours("cpu", 20)

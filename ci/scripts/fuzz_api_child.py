@@ -192,7 +192,7 @@ def _loop(chosen: list[Target], values: Values, seed: int, first: int, out: Text
         try:
             args, kwargs = _arguments(target, values, chance)
             given = [target.owner()] if target.owner is not None else []
-        except Exception:  # what an earlier call registered is in the way: begin anew
+        except Exception:  # what an earlier call registered is in the way: start over
             raise SystemExit(_ANEW) from None
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             owner = target.name.rpartition(".")[0]

@@ -1,6 +1,6 @@
 """Run every generator of this repository: `python -m ci.scripts.generate [--check] [--only NAME]`.
 
-Indexes, pages, pins and tables that are made from code or data are written anew where they differ.
+Indexes, pages, pins and tables that are made from code or data are written again where they differ.
 Run from the repository root, with drystone installed (`nox -s generate` installs it). Those that
 need TensorFlow, or run all tests, are not among them: docs/how-to/contributing.md names them.
 

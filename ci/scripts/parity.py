@@ -1,7 +1,7 @@
 """Hold random cases of every op against TensorFlow: parity.py [--ops A,B] [--cases N] [--seed S]
 
 Run with a Python that has tensorflow and drystone_base. Case K of an op has the seed S + K and is
-drawn anew from it: `--ops Tile --seed 17 --cases 1` repeats one case. `--record` writes
+drawn again from it: `--ops Tile --seed 17 --cases 1` repeats one case. `--record` writes
 packages/base/tests/golden/parity.jsonl.xz, or replaces the ops given there.
 """
 

@@ -74,7 +74,7 @@ def table() -> dict[str, dict[str, int]]:
 
 def lacking(found: dict[str, dict[str, int]]) -> list[str]:
     """What no test shows, in words."""
-    lines = [f"{key}: no test runs it; record it anew" for key in sorted(rewrites() - set(found))]
+    lines = [f"{key}: no test runs it; record it again" for key in sorted(rewrites() - set(found))]
     for key, row in found.items():
         missing = [k for k in KINDS if not row[k] and f"{key} {k}" not in ELSEWHERE]
         lines += [f"{key}: never {kind}" for kind in missing]

@@ -1,7 +1,7 @@
 """Write the page performance.md and the README's section from the newest of bench/results/.
 
 Run from the repository root: `python -m ci.scripts.performance_page [--check]`; `--check` only
-compares, the plot's mark too. `nox -s bench -- --publish` measures anew and runs this.
+compares, the plot's mark too. `nox -s bench -- --publish` measures again and runs this.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BEGIN, END = "<!-- performance: begin -->\n", "<!-- performance: end -->\n"
 INTRO = """# Performance
 
 Generated from the newest file in `bench/results/` by `python -m ci.scripts.performance_page`. One
-command measures everything anew and rewrites this page: `nox -s bench -- --publish`.
+command measures everything again and rewrites this page: `nox -s bench -- --publish`.
 
 ## How to read it
 

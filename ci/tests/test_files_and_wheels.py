@@ -17,10 +17,12 @@ from ci.checks import (
     forbidden_text,
     import_time,
     remedies,
+    retired_words,
     site_nav,
     wheel_paths,
     wheel_size,
 )
+from ci.scripts.project import ROOT
 from ci.tests.conftest import LAYOUT, put
 
 BASE = "packages/base/src/drystone_base"
@@ -104,6 +106,25 @@ def test_errors_without_a_remedy_are_found(tree: Path) -> None:
         f"{BASE}/bad.py:1: an error without remedy=",
         f"{BASE}/bad.py:2: an error without remedy=",
     ]
+
+
+def test_retired_words_are_found(tree: Path) -> None:
+    page = "| word | meaning |\n|---|---|\n| `old` | x |\n\n## Retired words\n\n"
+    page += "| retired | say |\n|---|---|\n| `worn phrase`, `Worn` | a new one |\n"
+    put(tree, "docs/glossary.md", page)
+    put(tree, "text.md", "Wornness, an old one\nis no worn phrase.\n")
+    put(tree, "docs/explanation/decisions/0001-a.md", "It was a worn phrase.\n")
+    assert retired_words.find(tree) == ["text.md:2: 'worn phrase' is retired; say a new one"]
+
+
+def test_the_glossary_is_short() -> None:
+    """At most 80 words, in the alphabet's order, each once."""
+    text = (ROOT / retired_words.GLOSSARY).read_text(encoding="utf-8")
+    rows = text.partition("\n## Retired words\n")[0].split("|---|---|\n")[1].splitlines()
+    words = [row.split(" | ")[0].removeprefix("| ").lower() for row in rows if row]
+    assert len(words) <= 80
+    assert words == sorted(set(words))
+    assert len(retired_words.retired(text)) > 5
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_a_new_rewrite_and_a_kind_that_lacks_are_named(monkeypatch: pytest.Monke
     gone = found.pop("remapping: bias")
     found["remapping: leaky-relu"] = dict.fromkeys(KINDS, 1) | {"declined": 0}
     assert pass_stages.lacking(found) == [
-        "remapping: bias: no test runs it; record it anew",
+        "remapping: bias: no test runs it; record it again",
         "remapping: leaky-relu: never declined",
     ]
     assert all(gone.values())

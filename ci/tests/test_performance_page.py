@@ -57,13 +57,13 @@ def test_a_ratio_is_the_median_over_rounds_and_needs_right_answers() -> None:
 def test_rows_of_another_run_take_the_places_of_the_published_ones() -> None:
     published: Any = of.latest()
     row = published["cases"][3]
-    anew = {**row, "title": "measured anew"}
+    again = {**row, "title": "measured again"}
     run = {**published, "when": "2030-01-01T00:00", "commit": "abc", "processes": [],
-           "cases": [anew, {**anew, "name": "new"}]}  # fmt: skip
+           "cases": [again, {**again, "name": "new"}]}  # fmt: skip
     assert of.misfit(published, run) == ""
     found = of.updated(published, run)
     assert [r["name"] for r in found["cases"]] == [*(r["name"] for r in published["cases"]), "new"]
-    assert found["cases"][3] == {**anew, "when": "2030-01-01T00:00", "commit": "abc"}
+    assert found["cases"][3] == {**again, "when": "2030-01-01T00:00", "commit": "abc"}
     assert found["cases"][4] == published["cases"][4]
     assert found["processes"] == published["processes"]
     assert found["when"] == published["when"]

@@ -1,4 +1,4 @@
-"""Wishes about the host's passes, written into the struct of an old, a new and a future host."""
+"""Toggles that plugins request, written into the struct of an old, a new and a future host."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def hanging(compile_library: Callable[..., Path]) -> Path:
 
 
 def test_an_optimizer_is_left_when_its_time_is_over(hanging: Path, tmp_path: Path) -> None:
-    """The graph goes on without it, and so do later ones, at once; the process can end."""
+    """The graph runs without it, and so do later ones, at once; the process can end."""
     begin = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", OPTIMIZE, hanging, "2000"],

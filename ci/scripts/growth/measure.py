@@ -79,7 +79,7 @@ def _large(
 
 
 def _least(job: Job, shape: Callable[[int], Made], size: int, count: int, limit: float) -> float:
-    """The least processor time of some runs, each with what is prepared for it anew."""
+    """The least processor time of some runs, each with what is prepared for it again."""
     best = float("inf")
     made = shape(size)
     for _ in range(count):

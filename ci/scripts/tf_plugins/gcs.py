@@ -193,7 +193,7 @@ def _fake_gcs_server() -> Iterator[str]:
 
 
 def _apart(title: str, library: Path, address: str, extra: dict[str, str], *more: str) -> bool:
-    """One round trip in a process of its own, so that the plugin reads its settings anew."""
+    """One round trip in a process of its own, so that the plugin reads its settings again."""
     print(f"-- {title}", flush=True)
     where = {"CLOUD_STORAGE_EMULATOR_ENDPOINT": address, "NO_PROXY": "127.0.0.1"}
     command = [sys.executable, "-m", "ci.scripts.tf_plugins.gcs", "--here", str(library), *more]

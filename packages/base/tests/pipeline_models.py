@@ -1,6 +1,6 @@
 """Tiny models that train from a pipeline in their graph, as TensorFlow writes and runs them.
 
-``python pipeline_models.py`` (with TensorFlow) writes them anew to ``golden/pipelines``, each with
+``python pipeline_models.py`` (with TensorFlow) writes them again to ``golden/pipelines``, each with
 the losses of its steps in ``losses.npy``.
 """
 

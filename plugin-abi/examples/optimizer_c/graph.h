@@ -1,4 +1,4 @@
-/* Just enough of the protobuf wire format to find nodes in a GraphDef and to write one anew. */
+/* Just enough of the protobuf wire format to find nodes in a GraphDef and to write one again. */
 #ifndef DOUBLE_NEG_GRAPH_H_
 #define DOUBLE_NEG_GRAPH_H_
 

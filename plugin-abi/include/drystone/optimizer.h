@@ -56,7 +56,7 @@ typedef enum TF_TriState {
   TF_TriState_On,
 } TF_TriState;
 
-/* Wishes about the host's passes, one member each. All Default when the host presets it; a plugin
+/* Toggles that a plugin requests of the host's passes, one member each. All Default when the host presets it; a plugin
  * sets the few that it cares about. A value outside TF_TriState counts as Default.
  *
  * Layout: 92 bytes since TensorFlow 2.10. Releases before had no member

@@ -40,7 +40,7 @@ def test_a_cached_plan_is_taken_whatever_was_imported(tmp_path: Path) -> None:
 CHECK = """
 from drystone_base.api import preparing
 def fail(session):
-    raise AssertionError("a plan is made anew")
+    raise AssertionError("a plan is made again")
 preparing.Preparing = fail
 model.session.make_callable(["y:0"], ["x:0"])
 """

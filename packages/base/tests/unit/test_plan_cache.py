@@ -1,4 +1,4 @@
-"""The plan cache: an entry is taken where nothing has changed, made anew where anything has."""
+"""The plan cache: an entry is taken where nothing has changed, made again where anything has."""
 
 from __future__ import annotations
 

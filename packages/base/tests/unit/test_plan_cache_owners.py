@@ -18,7 +18,7 @@ def test_plans_that_others_may_write_to_are_not_taken(kept: Cached) -> None:
     before = kept.files()
     for file in before:
         file.chmod(0o620)
-    kept.run()  # refused, removed and written anew
+    kept.run()  # refused, removed and written again
     assert all(file.stat().st_mode & 0o777 == 0o600 for file in kept.files())
 
 

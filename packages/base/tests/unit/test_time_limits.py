@@ -157,7 +157,7 @@ def test_functions_that_may_call_themselves_are_found() -> None:
 
 
 def test_a_pass_that_works_branch_by_branch_asks_for_the_time() -> None:
-    """It looks at the whole graph anew for each; what is undone runs as it was."""
+    """It looks at the whole graph again for each; what is undone runs as it was."""
     graph = Graph()
     last = graph.add("Placeholder", "x", attrs={"dtype": FLOAT, "shape": ()})
     p = graph.add("Placeholder", "p", attrs={"dtype": dtypes.BOOL, "shape": ()})

@@ -34,7 +34,7 @@ class WithoutSignals {
 
 }  // namespace
 
-// Never destroyed: its threads run until the very end. A forked child has none of them and begins anew.
+// Never destroyed: its threads run until the very end. A forked child has none of them and starts over.
 std::atomic<Gang*>& Gang::current() {
   static std::atomic<Gang*> gang{new Gang()};
   static const int handled = pthread_atfork(nullptr, nullptr, [] { gang.store(new Gang()); });

@@ -123,7 +123,7 @@ def drawn_program(rng: np.random.Generator) -> tuple[list[Any], Steps, DType]:
 
 
 def needed(inputs: list[Any], steps: Steps) -> tuple[list[Any], Steps]:
-    """The inputs and steps that the last step needs, numbered anew."""
+    """The inputs and steps that the last step needs, numbered again."""
     count = len(inputs)
     read, stack = set(), [count + len(steps) - 1]
     while stack:

@@ -172,7 +172,7 @@ class FsspecStore(Store):
             self._carry(source, target)
 
     def _carry(self, source: str, target: str) -> None:
-        """Read a file and write it anew."""
+        """Read a file and write it again."""
         with self.filesystem.open(self._path(source), "rb") as file:
             upload = self.write(target)
             try:

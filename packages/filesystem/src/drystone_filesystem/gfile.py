@@ -259,7 +259,7 @@ def walk(
 
 @checked
 def join(path: Path, *paths: Path) -> str:
-    """Parts of a path as one; a part with a scheme or a slash before it starts anew."""
+    """Parts of a path as one; a part with a scheme or a slash before it starts again."""
     joined = os.fspath(path)
     for part in [os.fspath(one) for one in paths]:
         if "://" in part:

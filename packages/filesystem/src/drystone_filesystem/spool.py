@@ -1,6 +1,6 @@
 """Files on their way to a store: sent while they are written, and kept here until they are there.
 
-What is kept is for trying again: a transfer that fails begins anew with all that was written.
+What is kept is for trying again: a transfer that fails starts over with all that was written.
 """
 
 from __future__ import annotations

@@ -140,5 +140,5 @@ class Store(abc.ABC):
         self.delete(source)
 
     def forget(self) -> None:
-        """Forget what was remembered about files, so that the next call asks anew."""
+        """Forget what was remembered about files, so that the next call asks again."""
         return

@@ -82,7 +82,7 @@ def retried(call: Callable[[], T], how: Plan, place: Callable[[], int] = lambda:
     """What ``call`` answers; again, after a wait that doubles, while its failure may pass.
 
     A store that says when to come back is asked then, not before. Attempts and seconds are those of
-    a part: they begin anew when ``place()`` moved on by one.
+    a part: they start over when ``place()`` moved on by one.
     Ctrl-C ends it at once (``interruptible``).
     """
     begin, attempt, before, wait = time.monotonic(), 0, place(), how.first_wait

@@ -64,7 +64,7 @@ class Proxy:
         return urlsplit(self.address).netloc
 
     def arm(self, fault: str, method: str, times: int) -> None:
-        """Have a fault happen, and count anew."""
+        """Have a fault happen, and count again."""
         with self.lock:
             self.fault, self.method, self.times = fault, method, times
             self.requests = self.hits = 0

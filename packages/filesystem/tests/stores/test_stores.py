@@ -176,7 +176,7 @@ def test_a_cache_on_disk_serves_the_next_process(
 
 
 def test_credentials_that_expire(served: Served) -> None:
-    """A client is made anew, with the credentials that are there then; the transfer goes on."""
+    """A client is made again, with the credentials that are there then; the transfer goes on."""
     if served.kind not in ("s3", "gs", "az"):
         pytest.skip("it is told who asks, and no more")
     for action in ("read", "write"):

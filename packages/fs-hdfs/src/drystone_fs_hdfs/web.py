@@ -187,7 +187,7 @@ def _whole(headers: Mapping[str, Any]) -> str:
 def _version(headers: Mapping[str, Any]) -> str:
     """Its entity tag, else the time of its last change.
 
-    By time only where that is a minute old, as RFC 9110 has it (8.8.2.2): what is made anew for
+    By time only where that is a minute old, as RFC 9110 has it (8.8.2.2): what is made again for
     each request would never be the same.
     """
     tag: str = headers.get("etag") or ""

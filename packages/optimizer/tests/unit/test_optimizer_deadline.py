@@ -93,7 +93,7 @@ def test_j9_a_python_optimizer_that_overruns_is_undone_and_named(clock: Clock) -
     with pytest.warns(OptimizerWarning) as warned:
         after, report = ran(one, **LIMIT)
     assert str(warned[0].message).endswith(
-        "did not optimize the graph, which goes on as it was: it was not done when 1000 ms for "
+        "did not optimize the graph, which is left unchanged: it was not done when 1000 ms for "
         "optimizing were over (meta_optimizer_timeout_ms)"
     )
     assert after["n"].op == "Neg"

@@ -300,7 +300,7 @@ def test_stays_in_floats(make: Any) -> None:
 
 
 def test_a_grid_of_its_own_is_no_integer_of_another() -> None:
-    """What is quantized anew, to another grid, is not passed on as it is."""
+    """What is quantized again, to another grid, is not passed on as it is."""
     m, x, w = one_layer()
     hidden = m.quantize("hidden", m.op("MatMul", "first", x, w, **F), -3, 3)
     again = m.quantize("again", hidden, -1, 2)

@@ -97,7 +97,7 @@ def the_others_go_on(config: PartitionConfig | str, text: str) -> None:
     with pytest.warns(SubgraphWarning) as told:
         parts = partition_for_session(chain(2), ["n1:0"], ["x:0"], config)
     assert len(told) == 1
-    assert "the graph goes on without subgraph backend 'b': " in str(told[0].message)
+    assert "the graph runs without subgraph backend 'b': " in str(told[0].message)
     assert text in str(told[0].message)
     assert [node.name for node in parts if "subgraph" in node.name] == ["default_subgraph_0"]
 

@@ -175,7 +175,7 @@ def test_what_comes_to_nothing_is_told(make: Any, text: str) -> None:
 
 @pytest.mark.parametrize("executor", ["native", "reference"])
 def test_new_weights_are_waited_for_as_long_as_said(executor: str) -> None:
-    """What is compiled anew for them is compiled in the background, too."""
+    """What is compiled again for them is compiled in the background, too."""
     may_end, begun = threading.Event(), threading.Semaphore(0)
 
     def slow(request: CompileRequest) -> Fixed:

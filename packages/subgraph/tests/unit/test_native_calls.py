@@ -30,7 +30,7 @@ Compile = Callable[..., Path]
 
 @pytest.fixture(scope="session", params=["packing", "fixed"])
 def path(request: Any, compile_library: Compile) -> tuple[str, Path]:
-    """A backend that packs new weights, and one that is compiled anew for them."""
+    """A backend that packs new weights, and one that is compiled again for them."""
     flags = [f'-DNAME="{request.param}"', f"-DUPDATES={int(request.param == 'packing')}"]
     return request.param, compile_library(SOURCE, flags=flags)
 

@@ -116,5 +116,5 @@ GRAPHS = {f.__name__: f for f in (dense, shared, preserved, convolution, identit
 
 
 def build(name: str) -> Case:
-    """The case of that name, made anew."""
+    """The case of that name, made again."""
     return GRAPHS[name]()

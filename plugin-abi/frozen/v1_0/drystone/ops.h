@@ -90,7 +90,8 @@ TF_CAPI_EXPORT extern void TF_DeleteOpDefinitionBuilder(TF_OpDefinitionBuilder* 
  *            [1, 2, 3], ...             values in protobuf's text format
  *
  * Order matters: an argument may refer to attributes only by name, but attributes are reported in
- * the order in which they were added. The full grammar is in docs/spec/op_spec_grammar.md. */
+ * the order in which they were added. The full grammar is in
+ * docs/reference/spec/op_spec_grammar.md. */
 TF_CAPI_EXPORT extern void TF_OpDefinitionBuilderAddAttr(TF_OpDefinitionBuilder* builder,
                                                          const char* attr_spec);
 

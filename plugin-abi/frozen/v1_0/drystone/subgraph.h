@@ -151,7 +151,7 @@ typedef struct DS_SubgraphFns {
                   int32_t num_inputs, TF_Tensor** outputs, int32_t num_outputs, TF_Status* status);
   void (*destroy_executable)(const DS_SubgraphBackend* backend, void* executable);
   /* Pack weights again: changed[k] is not 0, and inputs[k] not NULL, for inputs whose value is
-   * another since compile, or since the last update. NULL: the region is compiled anew. */
+   * another since compile, or since the last update. NULL: the region is compiled again. */
   void (*update)(const DS_SubgraphBackend* backend, void* executable, TF_Tensor* const* inputs,
                  int32_t num_inputs, const unsigned char* changed, TF_Status* status);
   /* Both or neither: executables are kept on disk, and compiled ahead of time.

@@ -95,7 +95,7 @@ class GraphEdit {
   Error set_attr(int id, std::string_view name, std::string_view value);
   // No error when the node has no such attribute.
   Error remove_attr(int id, std::string_view name);
-  // All fan-ins anew: data first, then control.
+  // All fan-ins again: data first, then control.
   Error set_inputs(int id, const std::vector<TensorId>& inputs);
   Error set_input(int id, int input, TensorId source);
   // Let `id` run after `from`; nothing happens where it does already, by a control or data edge.
@@ -122,7 +122,7 @@ class GraphEdit {
   struct Attr {
     std::string_view name;
     std::string_view value;
-    std::string_view raw;  // the entry as it was; empty once the attribute is set anew
+    std::string_view raw;  // the entry as it was; empty once the attribute is set again
   };
   // A changed or added node. Views lead into the graph's bytes or into kept_.
   struct Draft {

@@ -209,7 +209,7 @@ inline Error GraphEdit::rename(int id, std::string_view name) {
   if (find(name) >= 0) {
     return Error(TF_ALREADY_EXISTS, "the graph has a node named " + quoted(name));
   }
-  for (Edge edge : fan_outs(id)) touch(edge.consumer);  // their input strings are written anew
+  for (Edge edge : fan_outs(id)) touch(edge.consumer);  // their input strings are written again
   Draft& own = touch(id);
   names_[own.name] = -1;
   own.name = keep(name);

@@ -53,7 +53,7 @@ TF_CAPI_EXPORT extern void DS_RegisterFilesystems(const char* origin, DS_InitFil
 /* Forget all filesystems of plugins: each is cleaned up now, or when its last open file is closed.
  * Runs by itself at a normal exit of the process, before libraries are torn down; call it earlier
  * when a filesystem needs something of the embedder's that goes before (an interpreter, a log).
- * Forgotten schemes may be registered anew by other libraries. */
+ * Forgotten schemes may be registered again by other libraries. */
 TF_CAPI_EXPORT extern void DS_CleanupFilesystems(void);
 
 /* Tell the filesystem of a scheme to forget what it has read; NULL tells all. */

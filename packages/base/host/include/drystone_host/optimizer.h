@@ -44,7 +44,7 @@ typedef struct DS_ItemSpec {
  * or names without lengths. */
 TF_CAPI_EXPORT extern TF_GrapplerItem* DS_NewItem(const DS_ItemSpec* spec, TF_Status* status);
 
-/* Delete an item; NULL is accepted. Properties made of it can be read on, not inferred anew. */
+/* Delete an item; NULL is accepted. Properties made of it can be read on, not inferred again. */
 TF_CAPI_EXPORT extern void DS_DeleteItem(TF_GrapplerItem* item);
 
 /* Run the optimizer of a device type (of several, the one that declared no order, or else the first

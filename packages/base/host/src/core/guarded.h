@@ -32,7 +32,7 @@ class Guarded {
     return is_guard(block_->before, kGuard) && is_guard(block_->after, kGuard);
   }
 
-  // Sets the guard bytes anew.
+  // Sets the guard bytes again.
   void renew() const noexcept {
     fill_guard(block_->before, kGuard);
     fill_guard(block_->after, kGuard);

@@ -56,7 +56,7 @@ bool wake(State& mine) {
 State& the_state() {
   static const bool made = [] {
     state = new State();  // never destroyed: its thread runs until the very end
-    // A child process has no such thread and begins anew.
+    // A child process has no such thread and starts over.
     pthread_atfork(nullptr, nullptr, [] { state = new State(); });
     return true;
   }();

@@ -25,7 +25,7 @@ namespace drystone::host {
 namespace {
 
 // Most files end in their first piece, which is read into memory that this thread keeps: to ask for
-// so much anew, and to clear it, takes longer than to read a small file.
+// so much again, and to clear it, takes longer than to read a small file.
 std::string whole_file(const std::string& path) {
   thread_local const std::unique_ptr<char[]> first(new char[kPiece]);
   const auto file = filesystem_of(path)->open_readable(path);

@@ -98,7 +98,7 @@ bool Executable::compute_in_turn(TF_Tensor* const* inputs, const std::vector<std
   return execute(inputs, outputs, types);
 }
 
-// Without `update` it is the embedder who compiles anew.
+// Without `update` it is the embedder who compiles again.
 bool Executable::pack(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
                       const std::int64_t* versions) {
   if (backend_.fns->update == nullptr) return false;

@@ -101,7 +101,7 @@ void work(Loop& loop) {
 
 class Pool {
  public:
-  // Never destroyed: workers may run until the very end. A forked child has none and begins anew.
+  // Never destroyed: workers may run until the very end. A forked child has none and starts over.
   static Pool& get() {
     static std::atomic<Pool*>& pool = first();
     return *pool.load(std::memory_order_acquire);

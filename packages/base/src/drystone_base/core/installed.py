@@ -128,7 +128,7 @@ def code_stamps(started: float) -> list[list[str]] | None:
 
 
 def forget() -> None:
-    """Look anew, in the folder that the plan cache has now."""
+    """Look again, in the folder that the plan cache has now."""
     _installed.cache_clear()
     _of_metadata.cache_clear()
 

@@ -269,7 +269,7 @@ class UriPath(os.PathLike[str]):
         _told(write, self)
 
     def append_bytes(self, data: bytes) -> None:
-        """Add to the end of the file; it is written anew where the store cannot append."""
+        """Add to the end of the file; it is written again where the store cannot append."""
         from drystone_base.host.open_files import Writable
 
         def append(path: UriPath) -> None:

@@ -21,7 +21,7 @@ WIDE: Final = 32
 class Places:
     """By wide node, at which inputs it reads each of its sources, and which it waits for.
 
-    Worked out when first asked for, and anew when a node has another fan-in.
+    Worked out when first asked for, and again when a node has another fan-in.
     """
 
     def __init__(self) -> None:

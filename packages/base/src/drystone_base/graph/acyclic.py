@@ -24,7 +24,7 @@ __all__ = ["AcyclicGraph"]
 _AHEAD: Final = 0
 _BACK: Final = 1
 _PATIENCE: Final = 4
-"""How much work a node searches may take until the forest is laid out anew."""
+"""How much work a node searches may take until the forest is laid out again."""
 
 
 class AcyclicGraph:

@@ -123,7 +123,7 @@ class Signatures:
             return found
 
     def forget(self, node: Node) -> None:
-        """Work out the signature of a node anew when it is next asked for."""
+        """Work out the signature of a node again when it is next asked for."""
         self._of_node.pop(node, None)
 
     def _find(self, node: Node) -> Signature | None:

@@ -92,7 +92,7 @@ _KERNEL_LIST_CALLBACK: Final = _KERNEL_LIST(_own_kernels)
 
 
 def attach() -> None:
-    """Let the host ask for our ops and kernels, and anew when they have changed."""
+    """Let the host ask for our ops and kernels, and again when they have changed."""
     with _STATE.lock:
         generation = len(OPS) + len(PACKAGE_OPS)
         if _STATE.services is not None and _STATE.told == generation:

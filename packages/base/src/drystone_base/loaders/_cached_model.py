@@ -1,4 +1,4 @@
-"""Models of a MetaGraph: read anew, or as the plan cache has it."""
+"""Models of a MetaGraph: read again, or as the plan cache has it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def load_files(
     if file is not None and kept is not None and _has_assets(files, kept):
         with suppress(
             CheckpointError
-        ):  # the note is wrong or the checkpoint: to read it anew tells
+        ):  # the note is wrong or the checkpoint: to read it again tells
             return _as_cached(files, file, kept, parts)
     found = read(parts())
     if file is not None and _checkpoint_digest(files) == before:
@@ -117,7 +117,7 @@ def _asset(files: ModelFiles, name: str) -> Path:
 
 
 def _has_assets(files: ModelFiles, kept: Loading) -> bool:
-    """Whether what the model reads is there; who reads it anew says what is not."""
+    """Whether what the model reads is there; who reads it again says what is not."""
     return all(_asset(files, name).is_file() for name in kept.assets.values())
 
 

@@ -43,7 +43,7 @@ def read_meta_graph(parts: MetaParts, path: Path, files: ModelFiles) -> Read:
         plain = default_signature(graph, ignore=_helpers(graph, meta))
         found = {plain.name: plain}
     if files.prefix is not None and not index_path(files.prefix).is_file():
-        meta.ClearField("saver_def")  # it writes V1 checkpoints, which are only read: save anew
+        meta.ClearField("saver_def")  # it writes V1 checkpoints, which are only read: save again
     return Read(graph, meta, found, restored, steps, {})
 
 

@@ -185,7 +185,7 @@ def _undo(found: Pass, options: PassOptions, before: Sequence[Graph], why: str) 
     for graph, kept in zip(options.graphs(), before, strict=True):
         graph.become(kept)
     warn(
-        f"pass {found.name!r} of {found.origin} does not count, and the graph goes on as it was: "
+        f"pass {found.name!r} of {found.origin} does not count, and the graph is left unchanged: "
         f"{why}; SessionConfig(deadline=...) says how long a run may take, "
         f'SessionConfig(passes={{"{found.name}": False}}) leaves the pass out',
         PassWarning,

@@ -19,7 +19,7 @@ ALWAYS: Final[frozenset[str]] = frozenset()
 
 
 class PassWarning(UserWarning):
-    """What a pass did does not count; the graph went on as it was."""
+    """What a pass did does not count; the graph was left unchanged."""
 
 
 class Grouping(StrEnum):

@@ -26,7 +26,7 @@ _DONE: Final = "_size_is_explicit"
 def increase_dynamism(options: PassOptions) -> bool:
     """Replace computed sizes of Slices in clusters by ones that never are -1 (exact).
 
-    -1 means "to the end", so a compiler must know whether a size is -1 and compile anew when it
+    -1 means "to the end", so a compiler must know whether a size is -1 and compile again when it
     changes; a number that is only ever a size may be computed as it runs. Sizes that are constants
     are left alone. Source: TensorFlow's ``IncreaseDynamismForAutoJitPass``.
     """

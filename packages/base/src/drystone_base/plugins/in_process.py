@@ -47,7 +47,7 @@ def _stuck(plugin: OptimizerPlugin, error: HostError) -> PluginError:
         check="an optimizer must answer before the time for optimizing is over",
         found=error.found.partition(": ")[2] or error.found,
         needed="an answer in time (meta_optimizer_timeout_ms)",
-        remedy="the graph goes on without it, and it is not asked again until it returns; "
+        remedy="the graph runs without it, and it is not asked again until it returns; "
         "DRYSTONE_PLUGIN_ISOLATION=process runs optimizers where they can be ended, and "
         f"DRYSTONE_PLUGINS_DISABLE={plugin.name} leaves the plugin out",
         plugin=plugin.name,

@@ -102,7 +102,7 @@ class Context:
     # ---- bookkeeping ---------------------------------------------------------------------------
 
     def begin_pass(self, aggressive: bool) -> None:
-        """Forget what belongs to one pass, and infer anew what the one before it edited."""
+        """Forget what belongs to one pass, and infer again what the one before it edited."""
         self.aggressive = aggressive
         self.counts.clear()
         self.declined.clear()
@@ -110,7 +110,7 @@ class Context:
         self.refresh()
 
     def refresh(self) -> None:
-        """Infer anew what was edited since the last time, and what reads it."""
+        """Infer again what was edited since the last time, and what reads it."""
         edited, self._refreshed = self.journal[self._refreshed :], len(self.journal)
         if edited:
             self._noticed = None

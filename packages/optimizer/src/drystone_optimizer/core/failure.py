@@ -1,7 +1,7 @@
-"""The warning that says that a graph goes on as it was."""
+"""The warning that says that a graph is left unchanged."""
 
 __all__ = ["OptimizerWarning"]
 
 
 class OptimizerWarning(UserWarning):
-    """An optimizer failed or gave a bad graph; the graph went on without it."""
+    """An optimizer failed or gave a bad graph; the graph runs without it."""

@@ -1,8 +1,8 @@
 """The meta-optimizer: the built-in passes in turn, until none of them changes anything.
 
-They work on a copy, or a graph that can be made anew. A pass that fails is left out and the rest
-begins anew from the graph as it was, so that nothing half done stays. One in the middle of which
-the time is over is the end: what came before it is done anew. Bodies of functions are optimized
+They work on a copy, or a graph that can be built again. A pass that fails is left out and the rest
+starts over from the graph as it was, so that nothing half done stays. One in the middle of which
+the time is over is the end: what came before it is done again. Bodies of functions are optimized
 after the graph itself.
 """
 
@@ -63,13 +63,13 @@ def run_passes(
     report: Report,
     watch: Watch | None = None,
     plugins: PluginRuns | None = None,
-    anew: Callable[[], Graph] | None = None,
+    rebuild: Callable[[], Graph] | None = None,
 ) -> Graph:
     """The graph as the built-in passes leave it; ``graph`` itself where none changed it.
 
     ``plugins`` has the optimizers that run before or after one of them. ``report.merged`` says
-    which are on; what ran is added to ``report.steps``. ``anew`` makes the graph again where it is
-    nobody else's and holds only what is needed: no copy is made then.
+    which are on; what ran is added to ``report.steps``. ``rebuild`` makes the graph again where it
+    is nobody else's and holds only what is needed: no copy is made then.
     """
     passes = _in_order(report)
     chosen = _named(config) or [one for one in passes if _is_on(one, report)]
@@ -79,7 +79,7 @@ def run_passes(
     run = _Run(config, report, passes, chosen, watch or Watch(), beside, Room.around(graph))
     wanted = asked_for(graph, fetches, feeds, config)
     with paused_gc():
-        after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds), anew=anew))
+        after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds), rebuild=rebuild))
         if config.optimize_functions and len(after.functions):
             run.main, run.feeds = after, tuple(feeds)
             if beside is not None:
@@ -129,7 +129,7 @@ class _Item:
     whole: Callable[[Graph], Graph] = lambda graph: graph
     """The main graph with such a graph in its place: what can be run."""
     arguments: Callable[[], Mapping[str, tuple[int, ...]]] | None = None
-    anew: Callable[[], Graph] | None = None
+    rebuild: Callable[[], Graph] | None = None
     """Makes the graph again, which may be edited in its place."""
 
 
@@ -208,17 +208,17 @@ class _Run:
                 if self.config.fail_on_optimizer_errors:
                     raise failure.error from None
                 del self.report.steps[steps:], self.report.runs[runs:]
-                item = item if item.anew is None else replace(item, graph=item.anew())
+                item = item if item.rebuild is None else replace(item, graph=item.rebuild())
                 self._leave_out(item, failure)
             except InvalidRewrite as invalid:
                 if invalid.rule and self.config.fail_on_optimizer_errors:
                     raise invalid.error from None
                 del self.report.steps[steps:], self.report.runs[runs:]
-                item = item if item.anew is None else replace(item, graph=item.anew())
+                item = item if item.rebuild is None else replace(item, graph=item.rebuild())
                 self._look_closely(item, invalid)
             except OutOfTime:
                 del self.report.steps[steps:], self.report.runs[runs:]
-                item = item if item.anew is None else replace(item, graph=item.anew())
+                item = item if item.rebuild is None else replace(item, graph=item.rebuild())
                 return self._up_to_here(item)
 
     def _look_closely(self, item: _Item, invalid: InvalidRewrite) -> None:
@@ -239,7 +239,7 @@ class _Run:
         where = f"function {item.where!r}" if item.where else "the graph"
         warn(
             f"rule {invalid.rule!r} made a node of {where} that its op does not allow; the graph "
-            f"goes on as it was, and the rule is left out: {invalid.error.render()}",
+            f"is left unchanged, and the rule is left out: {invalid.error.render()}",
             OptimizerWarning,
             stacklevel=2,
         )
@@ -247,7 +247,7 @@ class _Run:
     def _up_to_here(self, item: _Item) -> Graph:
         """The item's graph as it was when the pass began in which the time was over.
 
-        What came before is done anew, which took less than the time that there was.
+        What came before is done again, which took less than the time that there was.
         """
         if self.at is None:
             return item.graph
@@ -310,7 +310,7 @@ class _Run:
 
     def _twin(self, item: _Item) -> Graph:
         """The graph to edit: a copy, unless nobody else has it and nothing is held against it."""
-        if item.anew is not None and not self.config.verify_passes and self.watch.checks is None:
+        if item.rebuild is not None and not self.config.verify_passes and self.watch.checks is None:
             return item.graph
         return item.graph.copy(only=self._reached(item))
 
@@ -469,7 +469,7 @@ class _Run:
         if not self.is_late and all(run.reason != TOO_LATE for run in self.report.runs):
             where = f"function {item.where!r}" if item.where else "the graph"
             warn(
-                f"the time for optimizing was over at pass {name} on {where}, which goes on as the "
+                f"the time for optimizing was over at pass {name} on {where}, which stays as the "
                 "passes before left it; SessionConfig(deadline=...) and "
                 "OptimizerConfig(meta_optimizer_timeout_ms=...) say how long they may take",
                 OptimizerWarning,

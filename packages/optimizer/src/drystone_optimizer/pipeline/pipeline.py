@@ -55,13 +55,13 @@ def optimize_with_report(
     watch: Watch | None = None,
     *,
     runs_plugins: bool = True,
-    anew: Callable[[], Graph] | None = None,
+    rebuild: Callable[[], Graph] | None = None,
 ) -> tuple[Graph, Report]:
     """As :func:`optimize`, with what ran; ``available`` limits the optimizers to choose from.
 
     ``watch`` limits rewrites and checks results. Without ``runs_plugins`` optimizers of plugins
-    only say which passes run. ``anew`` makes the graph again, of what the fetches need alone: then
-    it is nobody else's, and passes edit it in its place.
+    only say which passes run. ``rebuild`` makes the graph again, of what the fetches need alone:
+    then it is nobody else's, and passes edit it in its place.
     """
     ensure_loaded()  # optimizers, and kernels that passes ask for: the same before any session
     config = config or OptimizerConfig()
@@ -85,8 +85,8 @@ def optimize_with_report(
             deadline=ends(), ends=(fetches, feeds),
         )  # fmt: skip
         given, graph = graph, runs.around(START, graph, fetches, feeds)
-        anew = anew if graph is given else None
-        graph = run_passes(graph, fetches, feeds, config, report, watch, runs, anew)
+        rebuild = rebuild if graph is given else None
+        graph = run_passes(graph, fetches, feeds, config, report, watch, runs, rebuild)
         graph = runs.around(END, graph, fetches, feeds)
     report.seconds = time.perf_counter() - begin
     return graph, report

@@ -1,6 +1,6 @@
 """One plugin's optimizer after another on a graph, each where it declared that it runs.
 
-The answer of a plugin is checked; the graph goes on without it where it does not hold.
+The answer of a plugin is checked; the graph runs without it where it does not hold.
 """
 
 from __future__ import annotations
@@ -252,7 +252,7 @@ class PluginRuns:
         version = optimizer.version or "of unknown version"
         warn(
             f"plugin {optimizer.name} {version} ({optimizer.path}) did not optimize {graph}, "
-            f"which goes on as it was: {text}",
+            f"which is left unchanged: {text}",
             OptimizerWarning,
             stacklevel=2,
         )

@@ -91,19 +91,19 @@ def _optimized(
         return graph
     tensors = (*fetches, *feeds)
     reached = _reached(graph, tensors)
-    anew = None if reached is graph else partial(_reached, graph, tensors)
+    rebuild = None if reached is graph else partial(_reached, graph, tensors)
     here = tuple(name for name in chosen.keep if _is_in(reached, name) or not _is_in(graph, name))
     try:
         chosen = replace(chosen, keep=here)
         after, report = optimize_with_report(
-            reached, fetches, feeds, chosen, runs_plugins=has_plugins, anew=anew
+            reached, fetches, feeds, chosen, runs_plugins=has_plugins, rebuild=rebuild
         )
         if _leaves_out(report):
             LEFT_OUT.note("optimizer")
         return after
     except GraphError as error:  # a session that runs without optimizers runs with them, too
         LEFT_OUT.note("graph")
-        text = f"the graph was not optimized and goes on as it was: {error.render()}"
+        text = f"the graph was not optimized and is left unchanged: {error.render()}"
         warn(text, OptimizerWarning, stacklevel=2)
         return graph
 

@@ -1,7 +1,7 @@
 """OpenVINO as a backend: regions of inference ops, compiled by its TensorFlow frontend.
 
 Its Python package is optional (``pip install drystone-subgraph[openvino]``) and imported when a
-region is compiled. Weights are constants to it, so new values of variables are compiled anew.
+region is compiled. Weights are constants to it, so new values of variables are compiled again.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ class _StaleError(Exception):
 
 
 _TRIES: Final = 4
-"""How often a run has an executable compiled anew while other runs come with other weights."""
+"""How often a run has an executable compiled again while other runs come with other weights."""
 
 
 @dataclass
@@ -338,7 +338,7 @@ class CompiledOperator:
     def _in_host(
         self, entry: _Entry, held: HostExecutable, args: Sequence[Array], versions: Sequence[int]
     ) -> list[Array] | None:
-        """As the executor calls it; what cannot pack new weights by itself is compiled anew."""
+        """As the executor calls it; what cannot pack new weights by itself is compiled again."""
         found = held.operator.run(args, versions)
         failure = "" if found is not None else held.state().failure
         if found is None and not failure:

@@ -66,7 +66,7 @@ class Handle(Protocol):
 
 
 class Updatable(Protocol):
-    """An executable that can take new weights. One that cannot is compiled anew."""
+    """An executable that can take new weights. One that cannot is compiled again."""
 
     def update(self, weights: Mapping[int, np.ndarray[Any, Any]]) -> None:
         """Pack the weights that have changed, by the number of their input, before the next call.

@@ -38,7 +38,7 @@ def partition_for_session(
         except OutOfTime:
             names = ", ".join(config.backends)
             warn(
-                f"the time for partitioning for {names} was over, and the graph goes on as it was: "
+                f"the time for partitioning for {names} was over, and the graph is left unchanged: "
                 "SessionConfig(deadline=...) says how long a run may take",
                 SubgraphWarning,
                 stacklevel=2,
@@ -65,8 +65,8 @@ def _after(error: GraphError | PluginError, config: PartitionConfig) -> Partitio
     failed = error.plugin if isinstance(error, PluginError) else ""
     if failed in config.backends:
         rest = tuple(name for name in config.backends if name != failed)
-        text = f"the graph goes on without subgraph backend {failed!r}"
+        text = f"the graph runs without subgraph backend {failed!r}"
     else:
-        rest, text = (), "the graph was not partitioned and goes on as it was"
+        rest, text = (), "the graph was not partitioned and is left unchanged"
     warn(f"{text}: {error.render()}", SubgraphWarning, stacklevel=3)
     return replace(config, backends=rest)

@@ -50,8 +50,8 @@ _INT: Final = frozenset({int})
 _MAX_VISITS: Final = 64
 # So many nodes are looked at between two looks at the clock; each order that is made looks, too.
 _TICKS: Final = 32
-# Nodes of functions that are gone over for calls, each time anew: so many, and as often as that all
-# that there are. What is called beyond that gives nobody knows what.
+# Nodes of functions that are gone over for calls, again each time: so many, and as often as all
+# there are. What is called beyond that gives nobody knows what.
 _ROOM: Final = 10_000
 _ROOM_OF_NODE: Final = 20
 
@@ -158,7 +158,7 @@ class Engine:
         return self.result
 
     def settle(self, order: list[Node]) -> None:
-        """Infer nodes anew until what is known of them no longer changes."""
+        """Infer nodes again until what is known of them no longer changes."""
         import heapq  # few graphs have loops
 
         rank = {node: k for k, node in enumerate(order)}
@@ -181,7 +181,7 @@ class Engine:
                     heapq.heappush(queue, rank[user])
 
     def update(self, node: Node, widen: bool) -> bool:
-        """Infer one node anew; whether what is known of it changed."""
+        """Infer one node again; whether what is known of it changed."""
         self.visits += 1
         if self.visits % _TICKS == 0:
             look()

@@ -1,7 +1,7 @@
 """Inference that goes along with editing: nodes are inferred when asked for, and again when edited.
 
 A pass over a graph asks for the shapes of a few nodes. What they depend on is inferred then, once;
-after an edit only what it reaches is inferred anew, and no further than something changes.
+after an edit only what it reaches is inferred again, and no further than something changes.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class Shapes:
         self._engine.signatures.forget(node)
 
     def refresh(self, edited: Iterable[Node]) -> list[Node]:
-        """Infer edited nodes anew, then those that read from one of which more is known now.
+        """Infer edited nodes again, then those that read from one of which more is known now.
 
         Gives the nodes of which something else is known now. In a graph with loops what is reached
         from edited nodes of which more could become known is forgotten instead, and none are given.
@@ -157,7 +157,7 @@ class Shapes:
                 stack.extend(user for user, _ in self.graph.consumers(node))
 
     def _propagate(self, before: Mapping[Node, Known]) -> list[Node]:
-        """Infer nodes anew, then what reads those of which something else was known before."""
+        """Infer nodes again, then what reads those of which something else was known before."""
         for node in before:
             self._known.pop(node, None)
         changed = [n for n, was in before.items() if not same_knowledge(was, self.known(n))]

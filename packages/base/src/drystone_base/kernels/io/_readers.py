@@ -63,7 +63,7 @@ class Reader:
         self.reset()
 
     def reset(self) -> None:
-        """Forget all work and start counting anew."""
+        """Forget all work and start counting again."""
         with self.lock:
             self.started = self.finished = self.produced = 0
             self.work = b""

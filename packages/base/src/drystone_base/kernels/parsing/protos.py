@@ -174,7 +174,7 @@ def _values(call: Call, text: bytes, fields: Sequence[FieldDescriptor], wire: An
 
 
 def _plain(call: Call, texts: Sequence[bytes], message: Descriptor) -> Sequence[bytes]:
-    """The messages in binary; parsed and written anew if asked."""
+    """The messages in binary; parsed and written again if asked."""
     kind = call.attrs["message_format"]
     call.require(
         kind in ("binary", "text"),
@@ -186,7 +186,7 @@ def _plain(call: Call, texts: Sequence[bytes], message: Descriptor) -> Sequence[
         return texts
     made = message_factory.GetMessageClass(message)
 
-    def anew(text: bytes) -> bytes:
+    def rewritten(text: bytes) -> bytes:
         try:
             if kind == "binary":
                 parsed = made.FromString(text)
@@ -202,7 +202,7 @@ def _plain(call: Call, texts: Sequence[bytes], message: Descriptor) -> Sequence[
             )
         return parsed.SerializeToString(deterministic=True)
 
-    return [anew(text) for text in texts]
+    return [rewritten(text) for text in texts]
 
 
 def _default(field: FieldDescriptor) -> Any:

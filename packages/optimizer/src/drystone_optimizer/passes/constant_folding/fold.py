@@ -26,7 +26,7 @@ from drystone_optimizer.core.rules import Numeric, Rule
 __all__ = ["RULE", "fold_all"]
 
 _MAX_BYTES: Final = 100 * 1024
-# Computed anew each time for a reason: formats that kernels choose, work of other passes.
+# Computed again each time for a reason: formats that kernels choose, work of other passes.
 _NEVER: Final = (
     "Quantize", "Dequantize", "FakeQuant", "Sparse", "AccumulateNV2", "Save", "Restore", "Reader",
     "Const", "ImmutableConst", "StagedRead", "MergeV2",
