@@ -14,6 +14,7 @@ namespace {
 
 constexpr int kDtypes = 64;
 constexpr std::size_t kSmall = 2048;   // bytes: a copy costs less than sharing
+constexpr std::size_t kLong = 1 << 20;  // bytes: a run copies them, which its deadline ends
 constexpr std::size_t kAlignment = 64;
 
 PyArray_Descr* descriptions[kDtypes];  // by TF_DataType; NULL: no such array, or none so far
@@ -77,9 +78,35 @@ TF_Tensor* bad_dtype(int dtype) {
   return nullptr;
 }
 
-bool shares(PyArrayObject* array, std::size_t bytes, bool copy) {
-  const auto address = reinterpret_cast<std::uintptr_t>(PyArray_DATA(array));
-  return !copy && bytes > kSmall && address % kAlignment == 0;
+bool is_aligned(PyArrayObject* array) {
+  return reinterpret_cast<std::uintptr_t>(PyArray_DATA(array)) % kAlignment == 0;
+}
+
+enum class Use : std::uint8_t { any, feed };
+
+// A tensor of an array of the dtype's layout, which `owner` is. NULL with an exception set.
+TF_Tensor* tensor_of_layout(Ref& owner, TF_DataType dtype, bool copy, Use use) {
+  auto* array = reinterpret_cast<PyArrayObject*>(owner.get());
+  const int rank = PyArray_NDIM(array);
+  std::int64_t dims[NPY_MAXDIMS];
+  for (int k = 0; k < rank; ++k) dims[k] = PyArray_DIM(array, k);
+  const auto bytes = static_cast<std::size_t>(PyArray_NBYTES(array));
+  const bool shares = !copy && bytes > kSmall && is_aligned(array);
+  if (shares || (use == Use::feed && bytes > kLong)) {
+    auto* make = shares ? host.TF_NewTensor : host.DS_NewFeed;
+    TF_Tensor* out = make(dtype, dims, rank, PyArray_DATA(array), bytes, give_back_array, owner.get());
+    if (out == nullptr) {
+      PyErr_Format(PyExc_ValueError, "an array cannot become a tensor of dtype %d", static_cast<int>(dtype));
+      return nullptr;
+    }
+    owner.release();
+    host.DS_MarkTensorShared(out);  // with whoever has the array; a mapped file cannot be written
+    return out;
+  }
+  TF_Tensor* out = host.TF_AllocateTensor(dtype, dims, rank, bytes);
+  if (out == nullptr) PyErr_Format(PyExc_MemoryError, "no room for a tensor of %zu bytes", bytes);
+  else if (bytes != 0) std::memcpy(host.TF_TensorData(out), PyArray_DATA(array), bytes);
+  return out;
 }
 
 }  // namespace
@@ -126,7 +153,9 @@ PyObject* set_dtypes(PyObject*, PyObject* table) {
   Py_RETURN_NONE;
 }
 
-TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cast) {
+namespace {
+
+TF_Tensor* made_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cast, Use use) {
   if (!is_array(value) || static_cast<int>(dtype) == 0) return opaque(value, dtype);
   auto* array = reinterpret_cast<PyArrayObject*>(value);
   if (PyArray_TYPE(array) == NPY_OBJECT) return opaque(value, dtype);
@@ -142,29 +171,18 @@ TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cas
     Py_INCREF(reinterpret_cast<PyObject*>(wanted));
     owner = Ref(PyArray_FromArray(array, wanted, NPY_ARRAY_CARRAY_RO | NPY_ARRAY_NOTSWAPPED | NPY_ARRAY_FORCECAST));
     if (!owner) return nullptr;
-    array = reinterpret_cast<PyArrayObject*>(owner.get());
   }
-  const int rank = PyArray_NDIM(array);
-  std::int64_t dims[NPY_MAXDIMS];
-  for (int k = 0; k < rank; ++k) dims[k] = PyArray_DIM(array, k);
-  const auto bytes = static_cast<std::size_t>(PyArray_NBYTES(array));
-  TF_Tensor* out = nullptr;
-  if (shares(array, bytes, copy)) {
-    out = host.TF_NewTensor(dtype, dims, rank, PyArray_DATA(array), bytes, give_back_array, owner.get());
-    if (out != nullptr) {
-      owner.release();
-      host.DS_MarkTensorShared(out);  // with whoever has the array; a mapped file cannot be written
-    }
-  } else {
-    out = host.TF_AllocateTensor(dtype, dims, rank, bytes);
-    if (out == nullptr) {
-      PyErr_Format(PyExc_MemoryError, "no room for a tensor of %zu bytes", bytes);
-      return nullptr;
-    }
-    if (bytes != 0) std::memcpy(host.TF_TensorData(out), PyArray_DATA(array), bytes);
-  }
-  if (out == nullptr) PyErr_Format(PyExc_ValueError, "an array cannot become a tensor of dtype %d", static_cast<int>(dtype));
-  return out;
+  return tensor_of_layout(owner, dtype, copy, use);
+}
+
+}  // namespace
+
+TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cast) {
+  return made_of(value, dtype, copy, may_cast, Use::any);
+}
+
+TF_Tensor* feed_of(PyObject* value, TF_DataType dtype, bool copy) {
+  return made_of(value, dtype, copy, true, Use::feed);
 }
 
 bool is_array_of(PyObject* value, TF_DataType dtype) {

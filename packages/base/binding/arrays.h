@@ -19,6 +19,9 @@ PyObject* set_resolver(PyObject* module, PyObject* function);
 // keeps the object alive. NULL with an exception set.
 TF_Tensor* tensor_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cast = true);
 
+// The same for a feed of a run, which makes a copy itself where it takes long.
+TF_Tensor* feed_of(PyObject* value, TF_DataType dtype, bool copy);
+
 // stored_tensor(owner, descriptor, offset, dtype, dims): a capsule that holds a tensor whose elements
 // are in a file, see DS_NewStoredTensor; `owner` keeps the descriptor open.
 PyObject* stored_tensor(PyObject* module, PyObject* args);

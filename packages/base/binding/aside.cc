@@ -33,7 +33,27 @@ int wants_to_go_on(void*) {
   });
 }
 
+// What kernels find in it is the caller's: how NumPy aligns arrays, floating-point errors.
+PyObject* copied_context() {
+  const Ref module(PyImport_ImportModule("contextvars"));
+  PyObject* out = module ? PyObject_CallMethod(module.get(), "copy_context", nullptr) : nullptr;
+  if (out == nullptr) PyErr_Clear();
+  return out;
+}
+
 }  // namespace
+
+PyObject* compute_in_context(CurrentRun* run, PyObject* kernel, PyObject* values) {
+  if (run->context == nullptr || run->is_in_context) {
+    return PyObject_CallFunctionObjArgs(run->compute, kernel, run->runtime, values, nullptr);
+  }
+  const Ref enter(PyObject_GetAttrString(run->context, "run"));
+  if (!enter) return nullptr;
+  run->is_in_context = true;
+  PyObject* out = PyObject_CallFunctionObjArgs(enter.get(), run->compute, kernel, run->runtime, values, nullptr);
+  run->is_in_context = false;
+  return out;
+}
 
 AsideRun::AsideRun(PyObject* plan, const CurrentRun& of) : plan_(plan) {
   Py_INCREF(plan);
@@ -41,10 +61,11 @@ AsideRun::AsideRun(PyObject* plan, const CurrentRun& of) : plan_(plan) {
   of_thread_.runtime = of.runtime;
   of_thread_.compute = of.compute;
   of_thread_.outputs = of.outputs;
+  of_thread_.context = PySequence_Size(of.outputs) > 0 ? copied_context() : nullptr;
 }
 
 AsideRun::~AsideRun() {
-  for (PyObject* part : {of_thread_.error[0], of_thread_.error[1], of_thread_.error[2], of_thread_.runtime, plan_}) {
+  for (PyObject* part : {of_thread_.error[0], of_thread_.error[1], of_thread_.error[2], of_thread_.runtime, of_thread_.context, plan_}) {
     if (part != nullptr) give_back(part);
   }
 }

@@ -26,6 +26,7 @@ namespace drystone::binding {
   X(DS_ShareTensor)                \
   X(DS_TensorIsExclusive)          \
   X(DS_MarkTensorShared)           \
+  X(DS_NewFeed)                    \
   X(DS_NewOpaqueTensor)            \
   X(DS_NewStoredTensor)            \
   X(DS_ScaleStoredTensor)          \

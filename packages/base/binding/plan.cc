@@ -196,7 +196,8 @@ bool run_plan(PlanObject* self, PyObject* runtime, DS_RunOptions& options, Tenso
   run.before = std::exchange(current_run, &run);
   const Status status;
   const bool has_limit = options.deadline_ms > 0 || options.cancellation != nullptr;
-  AsideRun* const aside = has_limit ? new (std::nothrow) AsideRun(reinterpret_cast<PyObject*>(self), run) : nullptr;
+  const bool may_leave = has_limit || (self->has_callbacks && options.poll != nullptr);
+  AsideRun* const aside = may_leave ? new (std::nothrow) AsideRun(reinterpret_cast<PyObject*>(self), run) : nullptr;
   std::int32_t was_left = 0;
   options.was_left = &was_left;
   if (aside != nullptr) aside->set_hooks(&options);
@@ -240,7 +241,7 @@ PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   for (int k = 0; k < self->feeds; ++k) {
     const Ref value(PySequence_GetItem(args[0], k));
     if (!value) return nullptr;
-    feeds.at[k] = tensor_of(value.get(), host.DS_PlanFeedType(self->plan, k), copies);
+    feeds.at[k] = feed_of(value.get(), host.DS_PlanFeedType(self->plan, k), copies);
     if (feeds.at[k] == nullptr) return nullptr;
   }
   DS_RunOptions options{};
@@ -315,7 +316,7 @@ PyObject* call(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   collect();
   Tensors feeds(static_cast<std::size_t>(self->feeds));
   for (int k = 0; k < self->feeds; ++k) {
-    feeds.at[k] = tensor_of(PyTuple_GetItem(args[0], k), self->expected[k].dtype, self->copies);
+    feeds.at[k] = feed_of(PyTuple_GetItem(args[0], k), self->expected[k].dtype, self->copies);
     if (feeds.at[k] == nullptr) return nullptr;
   }
   DS_RunOptions options{};

@@ -73,7 +73,7 @@ void compute(void*, void*, std::int32_t kernel, TF_Tensor* const* inputs, int nu
   }
   const Ref number(PyLong_FromLong(kernel));
   const Ref results(!values || !number ? nullptr : unless_over([&] {
-    return PyObject_CallFunctionObjArgs(run->compute, number.get(), run->runtime, values.get(), nullptr);
+    return compute_in_context(run, number.get(), values.get());
   }));
   PyObject* dtypes = PyList_GetItem(run->outputs, kernel);
   if (!results || dtypes == nullptr || !set_outputs(results.get(), dtypes, outputs, num_outputs)) {

@@ -27,11 +27,16 @@ struct CurrentRun {
   PyThreadState* thread = nullptr;  // NULL: of a thread that Python has not met yet
   PyGILState_STATE met = PyGILState_UNLOCKED;
   std::atomic<unsigned long> python{0};  // Python's number of the thread, while it is in Python
+  PyObject* context = nullptr;    // borrowed: Python's, of the caller of a run that is elsewhere; NULL: this thread's
+  bool is_in_context = false;
   PyObject* error[3] = {};        // of a callback: type, value, traceback
   CurrentRun* before = nullptr;
 };
 
 extern thread_local CurrentRun* current_run;
+
+// compute(kernel, runtime, values) in the context of the run: a new reference, or NULL with an exception set.
+PyObject* compute_in_context(CurrentRun* run, PyObject* kernel, PyObject* values);
 
 // A run that the host may give to a thread of its own, and go on without: it holds what callbacks need.
 // DS_RunOptions' hooks, whose run_context is one. All of them but end_aside need it alive.

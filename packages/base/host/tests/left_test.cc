@@ -142,6 +142,44 @@ void check_left_and_refused() {
   CHECK(run(loaded.plan, {}, status).values == (std::vector<float>{4, 6}));
 }
 
+std::atomic<int> given_back{0};
+
+// A feed in memory that lies at an odd place: kernels get a copy that the run makes.
+void check_lent() {
+  constexpr std::int64_t kCount = 6 << 20;  // floats: three pieces
+  const help::LoadedPlan loaded(plan_of(1), 1, 0);
+  const help::Status status;
+  std::vector<float> memory(static_cast<std::size_t>(kCount) + 17, 1.5F);
+  float* odd = memory.data();
+  while (reinterpret_cast<std::uintptr_t>(odd) % TF_TensorDefaultAlignment() != 4) ++odd;
+  const auto lent = [&] {
+    return DS_NewFeed(TF_FLOAT, &kCount, 1, odd, kCount * sizeof(float),
+                      [](void*, std::size_t, void*) { ++given_back; }, nullptr);
+  };
+  TF_Tensor* feeds[] = {lent(), lent()};
+  CHECK(TF_TensorData(feeds[0]) == odd);
+  TF_Tensor* fetches[1] = {};
+  DS_RunOptions options{};
+  options.struct_size = DS_RUN_OPTIONS_STRUCT_SIZE;
+  DS_RunPlan(loaded.plan, &options, feeds, 2, fetches, 1, status);
+  CHECK(status.ok());
+  const std::vector<float> sums = help::floats_of(fetches[0]);
+  CHECK(sums.front() == 3 && sums.back() == 3);
+  TF_DeleteTensor(fetches[0]);
+  // It is over before it has copied anything, and no kernel runs.
+  DS_Cancellation* cancellation = DS_NewCancellation();
+  DS_Cancel(cancellation);
+  options.cancellation = cancellation;
+  fetches[0] = nullptr;
+  DS_RunPlan(loaded.plan, &options, feeds, 2, fetches, 1, status);
+  CHECK(status.says(TF_CANCELLED, "the run was cancelled in its first node"));
+  DS_DeleteCancellation(cancellation);
+  for (TF_Tensor* feed : feeds) TF_DeleteTensor(feed);
+  for (int k = 0; k < 5000 && given_back.load() != 2; ++k) usleep(1000);
+  CHECK(given_back.load() == 2);
+  CHECK(DS_NewFeed(TF_STRING, &kCount, 1, odd, 8, nullptr, nullptr) == nullptr);
+}
+
 // The plan and the session go first; the sanitizer sees what the kernel reads then.
 void check_deleted_meanwhile() {
   const help::Status status;
@@ -286,6 +324,7 @@ int main() {
   }
   check_left_and_refused();
   check_deleted_meanwhile();
+  check_lent();
   check_cancelled();
   check_interrupted();
   check_heard();

@@ -58,6 +58,15 @@ typedef struct DS_Callbacks {
  * written: no kernel changes it in place. */
 TF_CAPI_EXPORT extern void DS_MarkTensorShared(TF_Tensor* tensor);
 
+/* A feed for DS_RunPlan in memory that kernels cannot use as it is, as its address is no multiple of
+ * TF_TensorDefaultAlignment() or they may keep what they get: each run that is given the tensor copies it
+ * first, in pieces between which it looks whether it is over. Otherwise as TF_NewTensor makes it, but never
+ * of strings or handles. NULL for what is no tensor, or without memory; the deallocator is not called then. */
+TF_CAPI_EXPORT extern TF_Tensor* DS_NewFeed(TF_DataType dtype, const int64_t* dims, int num_dims,
+                                            void* data, size_t len,
+                                            void (*deallocator)(void* data, size_t len, void* arg),
+                                            void* deallocator_arg);
+
 /* A scalar tensor that stands for an object of the embedder: it goes from kernel to kernel of the
  * embedder as it is. `release` is called with the object when the last handle goes, on any thread.
  * NULL without memory; the object is not released then. */

@@ -152,6 +152,18 @@ TF_Tensor* new_tensor_that_fits(TF_DataType dtype, const std::int64_t* dims, int
   return handle(dtype, dims, count, allocate(dtype, *bytes, owner));
 }
 
+TF_Tensor* new_lent(TF_DataType dtype, const std::int64_t* dims, int count, void* data, std::size_t length,
+                    void (*deallocator)(void*, std::size_t, void*), void* argument) {
+  const auto bytes = bytes_for(dtype, dims, count);
+  if (!bytes || length < *bytes || has_objects(dtype) || (data == nullptr && *bytes != 0)) return nullptr;
+  TF_Tensor* tensor = handle(dtype, dims, count, foreign(dtype, data, length));
+  tensor->memory->deallocator = deallocator;
+  tensor->memory->argument = argument;
+  tensor->memory->shared = true;
+  tensor->memory->lent = true;
+  return tensor;
+}
+
 TF_Tensor* share(const TF_Tensor& tensor) {
   retain(tensor.memory);
   return handle(tensor.dtype, tensor.dims.data(), tensor.dims.rank(), tensor.memory);

@@ -39,6 +39,7 @@ struct Memory {
   bool stored = false;                                  // elements are in a file, see core/stored.h
   bool shared = false;                                  // with others, whom nobody counts
   bool guarded = false;                                 // guard bytes around `data`: core/memory_guards.h
+  bool lent = false;                                    // to a run, which copies it: see DS_NewFeed
 };
 static_assert(sizeof(Memory) <= 64);
 
@@ -152,6 +153,10 @@ TF_Tensor* new_tensor(TF_DataType dtype, const std::int64_t* dims, int count);
 // this machine has no memory for (core/memory_limit.h).
 TF_Tensor* new_tensor_that_fits(TF_DataType dtype, const std::int64_t* dims, int count,
                                 const GuardOwner* owner = nullptr);
+
+// TF_NewTensor for memory at any address, for runs to copy: DS_NewFeed. NULL for what is no tensor.
+TF_Tensor* new_lent(TF_DataType dtype, const std::int64_t* dims, int count, void* data, std::size_t length,
+                    void (*deallocator)(void*, std::size_t, void*), void* argument);
 
 // Another handle of the same memory.
 TF_Tensor* share(const TF_Tensor& tensor);

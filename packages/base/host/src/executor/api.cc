@@ -8,6 +8,7 @@
 #include "core/floating_mode.h"
 #include "core/json.h"
 #include "executor/aside.h"
+#include "executor/own_feeds.h"
 #include "executor/root_values.h"
 #include "executor/run.h"
 #include "kernels/kernel.h"
@@ -73,10 +74,12 @@ void hand_over(TF_Tensor** found, std::size_t count, TF_Tensor** fetches) {
   }
 }
 
-void compute(Run& run, DS_Plan& plan, TF_Tensor* const* feeds, Values& found) {
+void compute(Run& run, DS_Plan& plan, TF_Tensor* const* given, Values& found) {
   const Block& block = plan.program->blocks[0];
   const Stop::Scope scope(run.stop());
   try {
+    const OwnFeeds own(given, block.feeds, run.stop());
+    TF_Tensor* const* const feeds = own.data();
     if (block.tiles != nullptr && run_in_tiles(run, block, feeds, plan.session.tile_bytes, found.data())) return;
     RootValues values(run.stack, block, feeds);
     run.run(block, values.data(), found.data());

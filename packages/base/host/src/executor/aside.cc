@@ -163,7 +163,7 @@ bool runs_aside(const DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* co
     return false;
   }
   if (is_within_run()) return false;
-  if (options.begin_aside != nullptr) return has_limit || !plan.asks;
+  if (options.begin_aside != nullptr) return true;
   return !plan.asks && std::none_of(feeds, feeds + plan.program->blocks[0].feeds, is_opaque);
 }
 

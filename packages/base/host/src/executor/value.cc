@@ -54,6 +54,12 @@ void DS_MarkTensorShared(TF_Tensor* tensor) {
   if (tensor != nullptr && tensor->memory != nullptr) tensor->memory->shared = true;
 }
 
+TF_Tensor* DS_NewFeed(TF_DataType dtype, const int64_t* dims, int num_dims, void* data, size_t len,
+                      void (*deallocator)(void*, size_t, void*), void* deallocator_arg) {
+  return answered<TF_Tensor*>(
+      nullptr, [&] { return new_lent(dtype, dims, num_dims, data, len, deallocator, deallocator_arg); });
+}
+
 TF_Tensor* DS_NewOpaqueTensor(void* object, TF_DataType dtype, void (*release)(void*)) {
   return answered<TF_Tensor*>(nullptr, [&] {
     auto memory = std::make_unique<Memory>();

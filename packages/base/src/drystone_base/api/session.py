@@ -457,12 +457,7 @@ class Session:
             from drystone_base.executor import reference
 
             assert prepared.plan is not None
-            if runtime.deadline is None and runtime.cancellation is None:
-                return reference.run(prepared.plan, arrays, runtime)
-            from drystone_base.state.aside import run_aside
-
-            plan = prepared.plan
-            return run_aside(lambda: reference.run(plan, arrays, runtime), runtime)
+            return reference.run_leaving(prepared.plan, arrays, runtime)
         native, generation = self._native, runtime.resources.generation
         if native is not None and self._generation != generation:
             self._generation = generation

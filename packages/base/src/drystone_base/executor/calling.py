@@ -96,9 +96,9 @@ def call_kernel(
 
     Raises ``KernelError`` that names the node, for whatever the kernel raises.
     """
+    runtime.at = instruction
     if runtime.deadline is not None or runtime.cancellation is not None:
-        runtime.at = f"node {instruction.node!r} ({instruction.op})"
-        check_time(runtime, f"at {runtime.at}")
+        check_time(runtime, f"at {runtime.place()}")
     call = Call(
         instruction.node,
         instruction.op,

@@ -149,7 +149,8 @@ class Plan:
     Fetch ``k`` is instruction ``fetches[k]``; a fetch of a fed output is -1 - its feed index.
     ``has_plugins``: kernels of plugins are among the instructions. ``examples``: how feeds and
     fetches hold examples that are computed by themselves, or what mixes them. ``made_by``:
-    plugins whose optimizers made nodes, by node.
+    plugins whose optimizers made nodes, by node. ``brief``: with so many bytes of feeds, a run was
+    over in a moment.
     """
 
     instructions: list[Instruction]
@@ -162,6 +163,7 @@ class Plan:
     producer: int = 0
     examples: BatchLayout | NotBatchwise | None = None
     made_by: Made = field(default_factory=dict)
+    brief: int = -1
 
 
 def lower(

@@ -9,6 +9,8 @@ Flow in Large-Scale Machine Learning" (EuroSys 2018).
 
 from __future__ import annotations
 
+import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -27,7 +29,10 @@ from drystone_base.state.variables import Variable
 if TYPE_CHECKING:
     pass
 
-__all__ = ["run"]
+__all__ = ["run", "run_leaving"]
+
+_BRIEF: Final = 0.02
+"""Seconds of a run that its own thread may be kept from."""
 
 
 class _Dead:
@@ -363,3 +368,23 @@ def run(plan: Plan, feeds: Sequence[Array], runtime: Runtime) -> list[Any]:
     except DrystoneError as error:
         name_makers(error, plan.made_by)
         raise
+
+
+def run_leaving(plan: Plan, feeds: Sequence[Array], runtime: Runtime) -> list[Any]:
+    """The same, which goes on in another thread where it must end in time, or may take long.
+
+    That is a run with a limit, and for Ctrl-C's sake one of the main thread with more bytes of
+    feeds than one that was over in a moment. Raises as ``run_aside`` does, too.
+    """
+    has_limit = runtime.deadline is not None or runtime.cancellation is not None
+    size = sum(feed.nbytes for feed in feeds)
+    is_main = threading.current_thread() is threading.main_thread()
+    if not has_limit and (size <= plan.brief or not is_main):
+        return run(plan, feeds, runtime)
+    from drystone_base.state.aside import run_aside
+
+    begin = time.monotonic()
+    found = run_aside(lambda: run(plan, feeds, runtime), runtime)
+    if time.monotonic() - begin < _BRIEF:
+        plan.brief = max(plan.brief, size)
+    return found

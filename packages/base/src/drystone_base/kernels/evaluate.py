@@ -40,9 +40,10 @@ def evaluate(
     if _is_brief(inputs):
         found = kernel(call, *inputs)
     else:
-        from drystone_base.state.aside import compute_aside
+        from drystone_base.core.aside import compute_aside
 
-        found = compute_aside(lambda: kernel(call, *inputs), time_limits.ends())
+        what = f"the kernel of node {node!r} ({op})"
+        found = compute_aside(lambda: kernel(call, *inputs), time_limits.ends(), what)
     outputs = found if isinstance(found, list | tuple) else [found]
     return [as_array(value) for value in outputs]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from drystone_base.core.errors import KernelError
 
@@ -12,16 +12,9 @@ if TYPE_CHECKING:
     from drystone_base.state.runtime import Runtime
 
 __all__ = [
-    "LOOKS", "Cancellation", "cancelled", "check_time", "deadline_exceeded", "session_damaged",
+    "Cancellation", "cancelled", "check_time", "deadline_exceeded", "session_damaged",
     "session_stuck",
 ]  # fmt: skip
-
-LOOKS: Final = 0.2
-"""Seconds that the main thread waits for another one before it looks whether Ctrl-C was pressed.
-
-Pressed while a wait is under way, it ends it; but just before, the interpreter's handler has run
-already, and a wait without an end would not hear of it.
-"""
 
 
 class Cancellation:

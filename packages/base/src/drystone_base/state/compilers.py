@@ -13,10 +13,10 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
+from drystone_base.core.aside import LOOKS
 from drystone_base.core.printable import warn
 from drystone_base.graph import Body
 from drystone_base.modules import Registry
-from drystone_base.state.cancellation import LOOKS
 
 __all__ = ["CompilerWarning", "Executables", "Given", "find_compiler", "register_compiler"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,16 @@ __all__ = ["Invoke", "Runtime"]
 
 Arrays: TypeAlias = Sequence[np.ndarray[Any, Any]]
 Invoke: TypeAlias = "Callable[[Runtime, FunctionRef, Arrays], list[np.ndarray[Any, Any]]]"
+
+
+class _Node(Protocol):
+    @property
+    def node(self) -> str:
+        """Its name."""
+
+    @property
+    def op(self) -> str:
+        """Its op."""
 
 
 class Runtime:
@@ -58,8 +68,12 @@ class Runtime:
         self.access = access or Access.nothing()
         self.producer = producer
         self.cancellation = cancellation
-        self.at = ""  # the node that a run with a limit is at
+        self.at: _Node | None = None  # the one whose kernel runs
         self._invoke = invoke
+
+    def place(self) -> str:
+        """The node whose kernel runs, for messages."""
+        return "a kernel" if self.at is None else f"node {self.at.node!r} ({self.at.op})"
 
     @property
     def library(self) -> FunctionLibrary:

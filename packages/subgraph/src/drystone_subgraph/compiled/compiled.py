@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from drystone_abi.protos import FunctionDef
+from drystone_base.core.aside import LOOKS
 from drystone_base.core.dtypes import from_number
 from drystone_base.core.printable import warn
 from drystone_base.graph import Function, FunctionLibrary
 from drystone_base.host.operators import HostExecutable, HostOperator
-from drystone_base.state.cancellation import LOOKS, Cancellation, cancelled
+from drystone_base.state.cancellation import Cancellation, cancelled
 from drystone_subgraph.compiled.artefacts import Artefacts, region_key
 from drystone_subgraph.compiled.outputs import Shape, checked_outputs, shapes_of_outputs
 from drystone_subgraph.contract.config import PartitionConfig
