@@ -81,6 +81,11 @@ class Deadness:
             return found
         return self._keep(found | {side_of(node, index)})
 
+    def add(self, node: Node, found: Predicate, path: tuple[str, ...]) -> None:
+        """Say of a node that is new when it runs, and in which loop."""
+        self.frames[node] = path
+        self._found[node] = self._keep(found)
+
     # ---- how -------------------------------------------------------------------------------------
 
     def _settle(self) -> None:

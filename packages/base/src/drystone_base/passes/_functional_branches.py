@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from drystone_base.core import dtypes
+from drystone_base.core.time_limits import look
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.graph.contraction import Contraction
 from drystone_base.graph.deadness import Deadness, Predicate, Side, side_of
@@ -28,50 +29,73 @@ def branches_to_ifs(graph: Graph, kept: Collection[Node]) -> bool:
     """Make an If or a Case of every branch that can be one, the innermost first.
 
     Merges of one choice go into one node where none waits for another. ``kept``: nodes whose values
-    are fetched or fed.
+    are fetched or fed. Each round takes all that what was found out about the graph lets it take:
+    that goes on to hold, with the new nodes.
     """
     changed, refused = False, set[Node]()
     while any(n.op == "Merge" for n in graph):
         deadness = Deadness(graph)
-        groups = _groups(graph, deadness, refused)
-        if not groups:
-            return changed
-        for merges in groups:
+        round_ = _Round(graph, deadness, kept)
+        goes_on = False
+        for merges in _groups(graph, deadness, refused):
+            look()
             tries = [merges, *([m] for m in merges)] if len(merges) > 1 else [merges]
-            if any(_applied(graph, some, deadness, kept) for some in tries):
-                changed = True
-                break  # what was found out about the graph no longer holds
-            refused.update(merges)
+            made = [some for some in tries if _applied(some, round_)]
+            goes_on = goes_on or bool(made)
+            if not made:
+                refused.update(merges)
+        if not goes_on:
+            break
+        changed = True
     return changed
 
 
-def _applied(graph: Graph, merges: list[Node], deadness: Deadness, kept: Collection[Node]) -> bool:
-    known = {f.name for f in graph.functions}
+class _Round:
+    """What branches of one round share: the graph, and what was found out about it."""
+
+    def __init__(self, graph: Graph, deadness: Deadness, kept: Collection[Node]) -> None:
+        self.graph, self.deadness, self.kept = graph, deadness, set(kept)
+        self.places: dict[Node, float] = {node: k for k, node in enumerate(deadness.frames)}
+
+
+def _applied(merges: list[Node], round_: _Round) -> bool:
+    if any(merge.op != "Merge" for merge in merges):
+        return False  # it went with others
+    known = len(round_.graph.functions)
     try:
-        _Branch(graph, merges, deadness, kept).apply()
+        _Branch(merges, round_).apply()
     except _Unfit:
-        forget_functions(graph, known)
+        forget_functions(round_.graph, known)
         return False
     return True
 
 
 def _groups(graph: Graph, deadness: Deadness, refused: set[Node]) -> list[list[Node]]:
-    """Merges by choice and by when they run, the most nested first."""
+    """Merges by choice and by when they run, the most nested first.
+
+    What is made of a group waits for all that one of its Merges waits for: groups are joined, so
+    that no two of them wait for each other.
+    """
     found: dict[tuple[Output, Predicate], list[Node]] = {}
     for node in deadness.frames:
         if node.op == "Merge" and (choice := _choice(node, deadness)) is not None:
             found.setdefault((choice, deadness.of(node)), []).append(node)
-    order = sorted(found, key=lambda key: -len(key[1]))
     regions = Contraction(graph)
-    out = []
-    for key in order:
-        merges = found[key]
-        together = [merges[0]] if merges[0] not in refused else []
-        for merge in merges[1:]:
-            if merge not in refused and not any(regions.reaches(m, merge) for m in together):
+    out: list[list[Node]] = []
+    for key in sorted(found, key=lambda key: -len(key[1])):
+        together: list[Node] = []
+        for merge in found[key]:
+            if merge in refused:
+                continue
+            if (
+                together
+                and not regions.reaches(together[0], merge)
+                and regions.join(together[0], merge)
+            ):
                 together.append(merge)
-        if together:
-            out.append(together)
+            else:
+                together = [merge]
+                out.append(together)
     return out
 
 
@@ -94,10 +118,10 @@ def _choice(merge: Node, deadness: Deadness) -> Output | None:
 
 
 class _Branch:
-    def __init__(
-        self, graph: Graph, merges: list[Node], deadness: Deadness, kept: Collection[Node]
-    ) -> None:
-        self.graph, self.merges, self.deadness, self.kept = graph, merges, deadness, kept
+    def __init__(self, merges: list[Node], round_: _Round) -> None:
+        self.graph, self.deadness, self.kept = round_.graph, round_.deadness, round_.kept
+        self.merges, self.places = merges, round_.places
+        deadness = self.deadness
         self.base = deadness.of(merges[0])
         self.sides = [self._sides(merge) for merge in merges]
         first = next(iter(deadness.of_output(merges[0].inputs[0]) - self.base))
@@ -143,7 +167,7 @@ class _Branch:
         ends = set(self.merges)
         inside = set().union(*self.nodes)
         path = self.deadness.frames[self.merges[0]]
-        if any(n in self.kept and n in inside for n in self.kept):
+        if not inside.isdisjoint(self.kept):
             raise _Unfit("something inside is fed or fetched")
         for node in inside:
             definition = find(node.op)
@@ -188,6 +212,8 @@ class _Branch:
             op if stateful else f"Stateless{op}", stem, [self.choice, *captures],
             controls=self.waits, device=self.merges[0].device, attrs=attrs,
         )  # fmt: skip
+        self.deadness.add(node, self.base, self.deadness.frames[self.merges[0]])
+        self.places[node] = min(self.places[merge] for merge in self.merges) - 0.5
         self._replace(node)
 
     def _index_is_read(self, merge: Node) -> bool:
@@ -213,8 +239,7 @@ class _Branch:
         return list(captures), same
 
     def _in_order(self, nodes: Iterable[Node]) -> list[Node]:
-        chosen = set(nodes)
-        return [n for n in self.deadness.frames if n in chosen]
+        return sorted(set(nodes), key=self.places.__getitem__)
 
     def _is_own_switch(self, output: Output) -> bool:
         node = output[0]

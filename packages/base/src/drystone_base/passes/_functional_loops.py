@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from typing import TypeAlias
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.core import dtypes
@@ -18,6 +19,7 @@ from drystone_base.passes._rewriting import become_identity, forget_functions, r
 __all__ = ["loops_to_whiles"]
 
 Inner = Callable[[Graph, Collection[Node]], bool]
+_Path: TypeAlias = "tuple[str, ...]"
 
 
 class _Unfit(Exception):
@@ -27,26 +29,42 @@ class _Unfit(Exception):
 def loops_to_whiles(graph: Graph, kept: Collection[Node], inner: Inner) -> bool:
     """Make a While of every loop of frames that can be one, the innermost first.
 
-    ``kept``: nodes whose values are fetched or fed; a loop of which something inside is, is left
-    alone. ``inner`` gets each body before it becomes a function, with the nodes that it must keep.
+    Each round takes all loops in which there is none, of which what was found out about the graph
+    goes on to hold; one around a loop that cannot be a While cannot be one either. ``kept``: nodes
+    whose values are fetched or fed; a loop of which something inside is, is left alone. ``inner``
+    gets each body before it becomes a function, with the nodes that it must keep.
     """
-    changed, refused = False, set[tuple[str, ...]]()
+    changed, refused = False, set[_Path]()
     while any(node.op == "Enter" for node in graph):
         deadness = Deadness(graph)
-        paths = {p for p in deadness.frames.values() if p} - refused
-        paths = {p for p in paths if not any(len(q) > len(p) and q[: len(p)] == p for q in paths)}
+        members: dict[_Path, list[Node]] = {}
+        for node, path in deadness.frames.items():
+            members.setdefault(path, []).append(node)
+        outer = {p[:k] for p in members for k in range(len(p)) if p not in refused}
+        paths = [p for p in members if p and p not in refused and p not in outer]
+        stuck = {p[:k] for p in refused.intersection(members) for k in range(len(p))}
+        made = [
+            path
+            for path in sorted(paths)
+            if path not in stuck and _applied(graph, members[path], deadness, kept, inner)
+        ]
         if not paths:
             return changed
-        for path in sorted(paths):
-            known = {f.name for f in graph.functions}
-            try:
-                _Loop(graph, path, deadness, kept).apply(inner)
-                changed = True
-                break  # what was found out about the graph no longer holds
-            except _Unfit:
-                refused.add(path)
-                forget_functions(graph, known)
+        refused.update(set(paths).difference(made))
+        changed = changed or bool(made)
     return changed
+
+
+def _applied(
+    graph: Graph, inside: list[Node], deadness: Deadness, kept: Collection[Node], inner: Inner
+) -> bool:
+    known = len(graph.functions)
+    try:
+        _Loop(graph, inside, deadness, kept).apply(inner)
+    except _Unfit:
+        forget_functions(graph, known)
+        return False
+    return True
 
 
 class _Variable:
@@ -63,13 +81,11 @@ class _Variable:
 
 class _Loop:
     def __init__(
-        self, graph: Graph, path: tuple[str, ...], deadness: Deadness, kept: Collection[Node]
+        self, graph: Graph, inside: list[Node], deadness: Deadness, kept: Collection[Node]
     ) -> None:
-        self.graph, self.path, self.deadness = graph, path, deadness
-        self.inside = [n for n, p in deadness.frames.items() if p == path]
+        self.graph, self.path, self.deadness = graph, deadness.frames[inside[0]], deadness
+        self.inside = inside
         self.members = set(self.inside)
-        if any(p[: len(path)] == path != p for p in deadness.frames.values()):
-            raise _Unfit("a loop inside of it could not be made a While")
         if any(n in kept or n.op.startswith("Ref") for n in self.inside):
             raise _Unfit("something inside is fed or fetched, or a reference")
         self.condition = self._only("LoopCond")
@@ -122,7 +138,7 @@ class _Loop:
             sources = [*(s for s, _ in node.inputs), *node.controls]
             if any(s not in self.members for s in sources):
                 raise _Unfit("something gets in but by an Enter")
-        self.switched = [s for v in self.variables for s in v.switches]
+        self.switched = {s for v in self.variables for s in v.switches}
         known = {v.merge for v in self.variables}
         if any(n.op == "Merge" and _goes_round(n) and n not in known for n in self.inside):
             raise _Unfit("a Merge that nothing enters")

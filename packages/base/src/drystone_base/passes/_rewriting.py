@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,14 +41,16 @@ def become_identity(
         graph.set_attr(node, "T", list(types))
 
 
-def forget_functions(graph: Graph, known: Container[str]) -> None:
-    """Remove the functions that came into the library and are not ``known``."""
-    for name in [f.name for f in graph.functions if f.name not in known]:
-        graph.functions.remove(name)
+def forget_functions(graph: Graph, known: int) -> None:
+    """Remove the functions that came into the library behind the ``known`` first ones."""
+    if len(graph.functions) > known:
+        for name in [f.name for f in islice(graph.functions, known, None)]:
+            graph.functions.remove(name)
 
 
 def remove_unused(graph: Graph, nodes: Iterable[Node], kept: Collection[Node]) -> None:
     """Remove those of ``nodes`` that only others of them read, but for ``kept``."""
+    nodes = list(nodes)
     chosen = {node for node in nodes if node not in kept}
     stuck = [n for n in chosen if any(u not in chosen for u in _users(graph, n))]
     while stuck:
@@ -55,7 +58,7 @@ def remove_unused(graph: Graph, nodes: Iterable[Node], kept: Collection[Node]) -
         if node in chosen:
             chosen.discard(node)
             stuck += [s for s in (*(s for s, _ in node.inputs), *node.controls) if s in chosen]
-    graph.remove([node for node in graph if node in chosen])
+    graph.remove([node for node in dict.fromkeys(nodes) if node in chosen])
 
 
 def _users(graph: Graph, node: Node) -> list[Node]:
