@@ -1,4 +1,4 @@
-"""Optimizers and filesystems of the zoo that do not return: they are left, and named."""
+"""Optimizers, passes and filesystems that do not return: they are left, and named."""
 
 from __future__ import annotations
 
@@ -39,6 +39,52 @@ for k in range(2):
     texts = [str(w.message) for w in caught]
     answers.append([value, [t for t in texts if "did not optimize" in t], time.monotonic() - begin])
 print(json.dumps(answers))
+"""
+
+PASS = """
+import signal, sys, time, warnings
+from drystone_base import Graph, Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.plugins import load_library
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what starts us may have it ignored
+load_library(sys.argv[1], policy="allow_unverified")
+graph = Graph()
+x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (2,)})
+graph.add("Neg", "y", [x], attrs={"T": FLOAT32})
+limit = {"deadline": 4.0} if sys.argv[2] == "late" else {}
+for k in range(2):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            session = Session(graph, SessionConfig(passes={"hangs": True}, **limit))
+            print("runs", flush=True)
+            print(session.run("y:0", {"x:0": [1, 2]}).tolist())
+        except KeyboardInterrupt as error:
+            print("interrupted", *getattr(error, "__notes__", []))
+    print(*[str(w.message) for w in caught])
+"""
+
+FILES = """
+import signal, sys
+from drystone_base.host import filesystem as fs
+from drystone_base.host.open_files import Readable
+from drystone_base.plugins import load_library
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what starts us may have it ignored
+load_library(sys.argv[1], policy="allow_unverified")
+fs.write_bytes("hangs://a/x", b"abc")
+asks = {
+    "stat": lambda: fs.stat("hangs://a/x"),
+    "read": lambda: Readable("hangs://a/x").read_into(0, memoryview(bytearray(3))),
+    "children": lambda: fs.list_directory("hangs://a"),
+}
+print("asks", flush=True)
+try:
+    asks[sys.argv[2]]()
+except KeyboardInterrupt as error:
+    print("interrupted", *getattr(error, "__notes__", []))
+print(fs.exists("hangs://a/x"))
 """
 
 CLEANUP = """
@@ -106,3 +152,61 @@ def test_a_cleanup_that_hangs_does_not_hold_up_the_end(
     assert done.returncode == 0
     assert done.stdout == "answered\n"
     assert f"drystone: cleanup of plugin {library} has not returned for 4 s" in done.stderr
+
+
+HANG = 'if (write(1, "inside\\n", 7) == 7) for (int k = 0; k < 90; ++k) sleep(1);'
+
+
+def interrupted(program: str, library: Path, way: str, folder: Path) -> str:
+    """What a program prints that gets Ctrl-C in the plugin's function, which says so."""
+    words = [sys.executable, "-c", program, str(library), way]
+    with subprocess.Popen(words, stdout=-1, stderr=-1, text=True, env=settings(folder)) as child:
+        assert child.stdout is not None
+        while child.stdout.readline() not in ("inside\n", ""):
+            continue
+        begin = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        output, errors = child.communicate(timeout=60)
+        assert time.monotonic() - begin < 20
+    assert child.returncode == 0, errors
+    return output
+
+
+@pytest.fixture
+def hanging_pass(compile_library: Callable[..., Path]) -> Path:
+    flags = ['-DNAME="hangs"', f"-DANSWER=(void)call; {HANG}", "-include", "unistd.h"]
+    return compile_library("passes_variants.c", flags=flags)
+
+
+def test_a_pass_is_left_when_its_time_is_over(hanging_pass: Path, tmp_path: Path) -> None:
+    """The graph goes on as it was, and so do later ones, at once."""
+    done = subprocess.run(
+        [sys.executable, "-c", PASS, hanging_pass, "late"],
+        capture_output=True, text=True, timeout=60, env=settings(tmp_path),
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    first, second = done.stdout.replace("inside\n", "").split("runs\n")[1:]
+    assert first.startswith("[-1.0, -2.0]")
+    assert second.startswith("[-1.0, -2.0]")
+    assert f"pass 'hangs' of {hanging_pass} has not returned" in first
+    assert "has not returned to a call that went on without it" in second
+
+
+def test_ctrl_c_ends_the_wait_for_a_pass(hanging_pass: Path, tmp_path: Path) -> None:
+    first, second = interrupted(PASS, hanging_pass, "interrupted", tmp_path).split("runs\n")
+    assert f"interrupted pass 'hangs' of {hanging_pass} has not returned" in first
+    assert second.startswith("[-1.0, -2.0]")
+
+
+@pytest.mark.parametrize(
+    ("member", "does"), [("stat", "look at"), ("read", "read"), ("children", "list")]
+)
+def test_ctrl_c_ends_the_wait_for_a_filesystem(
+    member: str, does: str, compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    flags = ['-DSCHEME="hangs"', f"-DON_{member.upper()}={HANG}", "-include", "unistd.h"]
+    library = compile_library("filesystem_full.c", flags=flags)
+    said = interrupted(FILES, library, member, tmp_path)
+    assert f"interrupted filesystem hangs ({library}), which was asked to {does} hangs://a" in said
+    assert "has not returned and goes on in a thread of its own" in said
+    assert said.endswith("True\n")

@@ -8,12 +8,16 @@
 
 #include "core/failure.h"
 #include "executor/plan.h"
+#include "subgraph/operator.h"
 #include "threads/stop.h"
 
 namespace drystone::host::executor {
 
 // "kernel 'MyRelu' of /path.so", of the node that runs.
 inline std::string kernel_of(const Instruction* in) {
+  if (in != nullptr && in->compiled != nullptr) {
+    return "kernel of subgraph backend '" + std::string(in->compiled->backend().itself->name) + "'";
+  }
   if (in == nullptr || in->kernel == nullptr) return "kernel";
   return "kernel '" + in->kernel->registered->name + "' of " + in->kernel->registered->library;
 }

@@ -80,6 +80,11 @@ bool Executable::fits(TF_Tensor* const* inputs) const {
 bool Executable::compute(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
                          const std::int64_t* versions, TF_Tensor** outputs,
                          const std::vector<TF_DataType>& types) {
+  if (is_unwanted_.load(std::memory_order_relaxed)) return false;
+  struct End {
+    Executable& of;
+    ~End() { of.destroy_if_unwanted(); }
+  } const end{*this};
   used_.store(now(), std::memory_order_relaxed);
   if (is_plan_) {
     const std::shared_lock lock(mutex_);
@@ -189,8 +194,14 @@ void Executable::fail_with(TF_Code code, const std::string& message) {
 }
 
 void Executable::destroy() noexcept {
-  const std::lock_guard lock(mutex_);
-  backend_.destroy(std::exchange(handle_, nullptr));
+  is_unwanted_.store(true);
+  destroy_if_unwanted();
+}
+
+void Executable::destroy_if_unwanted() noexcept {
+  if (!is_unwanted_.load()) return;
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (lock.owns_lock()) backend_.destroy(std::exchange(handle_, nullptr));
 }
 
 void Executable::describe(DS_ExecutableState* state, TF_Status* status) const {

@@ -75,7 +75,7 @@ class Executable {
   bool compute(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
                const std::int64_t* versions, TF_Tensor** outputs,
                const std::vector<TF_DataType>& types);
-  // Ends it, after the call that is under way.
+  // Ends it, or has the call do so that is under way, for which nobody waits: it may never return.
   void destroy() noexcept;
   // Those of its outputs, from now on.
   void expect(std::vector<Expected> shapes);
@@ -98,9 +98,11 @@ class Executable {
   std::int64_t arena_unlocked() const { return is_plan_ && handle_ != nullptr ? arena_of_plan(handle_) : 0; }
   void check_outputs(TF_Tensor** outputs, const std::vector<TF_DataType>& types, TF_Status* status) const;
   void fail_with(TF_Code code, const std::string& message);
+  void destroy_if_unwanted() noexcept;
 
   const Backend backend_;
   const bool is_plan_;
+  std::atomic<bool> is_unwanted_{false};
   mutable std::shared_mutex mutex_;      // of what follows
   void* handle_;                         // NULL: it has failed, or is destroyed
   const Shapes shapes_;

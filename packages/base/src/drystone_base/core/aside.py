@@ -17,7 +17,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from drystone_base.core.time_limits import OutOfTime, until
 
-__all__ = ["LOOKS", "MOMENT", "Aside", "compute_aside"]
+__all__ = ["LOOKS", "MOMENT", "Aside", "compute_aside", "has_left"]
 
 T = TypeVar("T")
 
@@ -38,11 +38,12 @@ class _Stopped(BaseException):
 class Aside(Generic[T]):
     """One piece of work, and what came of it.
 
-    It goes on in a thread of its own, in a copy of this thread's context. Raises ``RuntimeError``
-    where no thread can be made.
+    It goes on in a thread of its own, in a copy of this thread's context, and is called ``what``
+    where it is left.
     """
 
-    def __init__(self, work: Callable[[], T], ends: float | None = None) -> None:
+    def __init__(self, work: Callable[[], T], what: str, ends: float | None = None) -> None:
+        self.what = what
         self._work, self._ends = work, ends
         self._done = threading.Event()
         self._found: list[T] = []
@@ -51,6 +52,9 @@ class Aside(Generic[T]):
         self._thread = threading.Thread(
             target=go, args=(self._go,), name="drystone run", daemon=True
         )
+
+    def start(self) -> None:
+        """Begin; raises ``RuntimeError`` where no thread can be made, and what Ctrl-C raises."""
         self._thread.start()
 
     def _go(self) -> None:
@@ -74,17 +78,24 @@ class Aside(Generic[T]):
         if not self.wait(MOMENT / 2):
             _end_without(self)
 
-    def interrupted(self, error: KeyboardInterrupt, what: str) -> None:
-        """Stop it; ``error`` says where it was left, if it was."""
+    def interrupted(self, error: KeyboardInterrupt) -> None:
+        """Stop it; ``error`` says so where it was left."""
+        if not self.has_begun and not self.wait(MOMENT / 2) and not self.has_begun:
+            return  # nor will it
         self.stop()
         if not self.wait(0) and hasattr(error, "add_note"):
-            error.add_note(f"{what} has not returned and goes on in a thread of its own")
+            error.add_note(f"{self.what} has not returned and goes on in a thread of its own")
 
     def result(self) -> T:
         """What it gave; raises what it raised."""
         if self._error is not None:
             raise self._error
         return self._found[0]
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether there is a thread for it."""
+        return self._thread.ident is not None
 
     @property
     def was_stopped(self) -> bool:
@@ -117,25 +128,32 @@ def _skip_ends_of_libraries() -> None:
         getattr(library, _AT_EXIT)(library.fflush, None, None)
 
 
-def compute_aside(work: Callable[[], T], ends: float | None, what: str = "a kernel") -> T:
+def has_left(what: str) -> bool:
+    """Whether work of that name was left that has not ended."""
+    return any(one.what == what and not one.wait(0) for one in _LEFT)
+
+
+def compute_aside(work: Callable[[], T], ends: float | None, what: str) -> T:
     """What ``work()`` gives, if that is before ``ends`` (``time.monotonic``; None: whenever).
 
     Ctrl-C ends it, too. Raises ``OutOfTime``, and what ``work()`` raises; they say that ``what``
     has not returned, where that is so.
     """
+    run = Aside(work, what, ends)
     try:
-        run = Aside(work, ends)
-    except RuntimeError:  # no thread can be made
-        return work()
-    try:
+        run.start()
         while not run.wait(LOOKS if ends is None else min(LOOKS, ends - time.monotonic())):
             if ends is not None and time.monotonic() >= ends:
                 break
         else:
             return run.result()
     except KeyboardInterrupt as error:
-        run.interrupted(error, what)
+        run.interrupted(error)
         raise
+    except RuntimeError:
+        if run.has_begun:
+            raise
+        return work()  # no thread can be made
     run.stop()
     if run.was_stopped:
         raise OutOfTime(f"{what} has not returned")

@@ -13,14 +13,16 @@ import json
 import os
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from typing import Any, Final, NamedTuple
+from functools import wraps
+from typing import Any, Final, NamedTuple, ParamSpec, TypeVar
 
 from drystone_base.core.chained import refuse_chained
 from drystone_base.core.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.buffer import answer
+from drystone_base.host.leaving import call_of_plugin, forget_plugins, note_plugin
 from drystone_base.host.status import ANY, Status
 from drystone_base.modules import stage
 from drystone_base.modules.wanted import ensure_loaded, refused_offer
@@ -54,6 +56,9 @@ __all__ = [
     "translate",
     "write_bytes",
 ]
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class FileStatistics(NamedTuple):
@@ -92,6 +97,21 @@ def checked_uri(uri: str | os.PathLike[str]) -> bytes:
     return raw
 
 
+def _leaving(does: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """A function of a path, its first argument, that may ask a plugin to do so."""
+
+    def decorated(function: Callable[P, T]) -> Callable[P, T]:
+        @wraps(function)
+        def call(*given: P.args, **named: P.kwargs) -> T:
+            raw = checked_uri(given[0])  # type: ignore[arg-type]
+            shown = f"{does} {os.fsdecode(raw)}"
+            return call_of_plugin(raw, shown, lambda: function(*given, **named))
+
+        return call
+
+    return decorated
+
+
 _SERVED: Final[set[bytes]] = set()
 _SERVING: Final = threading.RLock()
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,63}")
@@ -120,9 +140,12 @@ def _serve(scheme: str) -> None:
 
 def _serve_once(scheme: str) -> None:
     ensure_loaded()
-    if any(one["scheme"] == scheme for one in filesystems()):
-        _SERVED.add(os.fsencode(scheme))
-        return
+    raw = os.fsencode(scheme)
+    for one in filesystems():
+        if one["scheme"] == scheme:
+            note_plugin(raw, one["library"] if raw not in c.in_python else "")
+            _SERVED.add(raw)
+            return
     refused = refused_offer("schemes", scheme)
     if refused is not None:
         raise refused
@@ -162,6 +185,7 @@ def filesystems() -> list[dict[str, Any]]:
 def cleanup() -> None:
     """Forget the filesystems of plugins; each ends when its last open file is closed."""
     _SERVED.clear()
+    forget_plugins()
     c.in_python.clear()
     c.cleanup()
 
@@ -190,6 +214,7 @@ def flush_caches(scheme: str | None = None) -> None:
         c.flush_caches(None if scheme is None else checked_uri(scheme), status.pointer)
 
 
+@_leaving("read")
 def read_bytes(uri: str | os.PathLike[str]) -> bytes:
     """All bytes of a file."""
     raw = checked_uri(uri)
@@ -197,6 +222,7 @@ def read_bytes(uri: str | os.PathLike[str]) -> bytes:
     return answer(what, lambda buffer, status: c.read_whole(raw, buffer, status))
 
 
+@_leaving("read")
 def read_range(uri: str | os.PathLike[str], offset: int, size: int) -> bytes:
     """Up to ``size`` bytes from ``offset``; fewer only at the end of the file."""
     raw = checked_uri(uri)
@@ -221,6 +247,7 @@ def read_range(uri: str | os.PathLike[str], offset: int, size: int) -> bytes:
     return buffer.raw[:got]
 
 
+@_leaving("map")
 def read_memory(uri: str | os.PathLike[str]) -> bytes:
     """All bytes of a file, by way of its memory region; not every filesystem has those."""
     raw, data, length = checked_uri(uri), ctypes.c_void_p(), ctypes.c_uint64()
@@ -232,6 +259,7 @@ def read_memory(uri: str | os.PathLike[str]) -> bytes:
         c.close_region(region)
 
 
+@_leaving("write")
 def write_bytes(uri: str | os.PathLike[str], data: bytes) -> None:
     """Create a file with these bytes, over one that exists."""
     raw, data = checked_uri(uri), _whole(data)
@@ -244,6 +272,7 @@ def _whole(data: object) -> bytes:
     return data if isinstance(data, bytes) else bytes(memoryview(data))  # type: ignore[arg-type]
 
 
+@_leaving("append to")
 def append_bytes(uri: str | os.PathLike[str], data: bytes) -> int:
     """Add bytes at the end of a file (a new one when there is none); its length afterwards."""
     raw, data = checked_uri(uri), _whole(data)
@@ -273,6 +302,7 @@ def _strings(stream: int | None) -> Iterator[str]:
         c.end_strings(stream)
 
 
+@_leaving("list")
 def list_directory(uri: str | os.PathLike[str]) -> list[str]:
     """The names in a directory, sorted."""
     raw = checked_uri(uri)
@@ -281,6 +311,7 @@ def list_directory(uri: str | os.PathLike[str]) -> list[str]:
     return sorted(_strings(stream))
 
 
+@_leaving("match")
 def glob(pattern: str) -> list[str]:
     """The paths that match a pattern (``*``, ``?``, ``[a-z]`` within a part), sorted."""
     raw = checked_uri(pattern)
@@ -289,6 +320,7 @@ def glob(pattern: str) -> list[str]:
     return sorted(_strings(stream))
 
 
+@_leaving("look at")
 def stat(uri: str | os.PathLike[str]) -> FileStatistics:
     """Length, time and kind of a path."""
     raw, found = checked_uri(uri), c.Statistics()
@@ -297,6 +329,7 @@ def stat(uri: str | os.PathLike[str]) -> FileStatistics:
     return FileStatistics(found.length, found.mtime_nsec, bool(found.is_directory))
 
 
+@_leaving("look at")
 def file_size(uri: str | os.PathLike[str]) -> int:
     """Bytes in a file."""
     raw = checked_uri(uri)
@@ -318,6 +351,7 @@ def _holds(function: Any, uri: str | os.PathLike[str], no: set[str]) -> bool:
     return True
 
 
+@_leaving("look at")
 def exists(uri: str | os.PathLike[str]) -> bool:
     """Whether there is a file or a directory."""
     return _holds(c.path_exists, uri, {"NOT_FOUND"})
@@ -332,11 +366,13 @@ def exist(uris: list[str]) -> list[str]:
         return [status.name for status in found]
 
 
+@_leaving("look at")
 def is_directory(uri: str | os.PathLike[str]) -> bool:
     """Whether there is a directory; False for a file and for nothing."""
     return _holds(c.is_directory, uri, {"NOT_FOUND", "FAILED_PRECONDITION"})
 
 
+@_leaving("make")
 def create_directory(uri: str | os.PathLike[str], *, parents: bool = False) -> None:
     """Make a directory; with ``parents`` all above it as well, and it may exist."""
     raw = checked_uri(uri)
@@ -344,6 +380,7 @@ def create_directory(uri: str | os.PathLike[str], *, parents: bool = False) -> N
         (c.make_dirs if parents else c.create_dir)(raw, status.pointer)
 
 
+@_leaving("delete")
 def delete(uri: str | os.PathLike[str]) -> None:
     """Delete a file."""
     raw = checked_uri(uri)
@@ -351,6 +388,7 @@ def delete(uri: str | os.PathLike[str]) -> None:
         c.delete_file(raw, status.pointer)
 
 
+@_leaving("delete")
 def delete_directory(uri: str | os.PathLike[str]) -> None:
     """Delete an empty directory."""
     raw = checked_uri(uri)
@@ -358,6 +396,7 @@ def delete_directory(uri: str | os.PathLike[str]) -> None:
         c.delete_dir(raw, status.pointer)
 
 
+@_leaving("delete")
 def delete_tree(uri: str | os.PathLike[str]) -> Undeleted:
     """Delete a directory and all below it, going on after failures."""
     raw, files, directories = checked_uri(uri), ctypes.c_int64(), ctypes.c_int64()
@@ -368,6 +407,7 @@ def delete_tree(uri: str | os.PathLike[str]) -> Undeleted:
     return Undeleted(files.value, directories.value, text)
 
 
+@_leaving("rename")
 def rename(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Move a file, over one that exists."""
     first, second = checked_uri(source), checked_uri(target)
@@ -375,6 +415,7 @@ def rename(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> No
         c.rename(first, second, status.pointer)
 
 
+@_leaving("copy")
 def copy(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
     """Copy a file, over one that exists."""
     first, second = checked_uri(source), checked_uri(target)

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.host._lib import declare
@@ -22,6 +22,7 @@ __all__ = [
     "HostLibrary",
     "aliases",
     "inspect_file",
+    "is_vouched_for",
     "known_entries",
     "open_library",
 ]
@@ -48,6 +49,15 @@ _describe = declare("DS_DescribeLibrary", None, ctypes.c_void_p, ctypes.c_void_p
 _list_entries = declare("DS_ListEntries", None, ctypes.c_void_p, ctypes.c_void_p)
 _inspect = declare("DS_InspectFile", None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
 _list_aliases = declare("DS_ListAliases", None, ctypes.c_void_p, ctypes.c_void_p)
+
+
+_VOUCHED: Final[set[str]] = set()
+"""Paths of libraries that somebody vouches for."""
+
+
+def is_vouched_for(path: str) -> bool:
+    """Whether somebody vouches for the library of a path, as the host lists it."""
+    return os.path.realpath(path) in _VOUCHED
 
 
 class HostLibrary:
@@ -89,6 +99,7 @@ class HostLibrary:
     def vouch(self) -> None:
         """Have its kernels and filesystems called without guards, before it is initialised."""
         _vouch(self._handle)
+        _VOUCHED.add(self.path)
 
     def symbol(self, name: str) -> int | None:
         """Address of a symbol that the library itself exports, or None."""

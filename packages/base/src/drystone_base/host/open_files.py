@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import ctypes
 import os
+from collections.abc import Callable
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 
 from drystone_base.core.errors import HostError
+from drystone_base.core.time_limits import OutOfTime
 from drystone_base.host import _files as c
 from drystone_base.host.filesystem import checked_uri
+from drystone_base.host.leaving import call_of_plugin, may_be_left
 from drystone_base.host.status import Status
 
 __all__ = ["Readable", "Writable"]
+
+T = TypeVar("T")
 
 _COPIED: Final = 1 << 16
 """Up to here a copy costs less than to find out where the bytes are."""
@@ -37,6 +42,16 @@ class _Open:
             raise _closed(self.uri)
         return handle
 
+    def _asked(self, does: str, work: Callable[[], T]) -> T:
+        """What ``work()`` gives; a plugin that does not return keeps the handle."""
+        if not may_be_left(self._raw):
+            return work()
+        try:
+            return call_of_plugin(self._raw, f"{does} {self.uri}", work)
+        except (KeyboardInterrupt, OutOfTime):
+            self._handle = None
+            raise
+
     @property
     def handle(self) -> int:
         """The host's handle; raises ``HostError`` for a closed file."""
@@ -50,6 +65,9 @@ class Readable(_Open):
 
     def __init__(self, uri: str | os.PathLike[str]) -> None:
         super().__init__(uri)
+        self._asked("open", self._open)
+
+    def _open(self) -> None:
         with Status(f"{self.uri} cannot be opened") as status:
             self._handle = self._calls.open_readable(self._raw, status.pointer)
 
@@ -68,6 +86,9 @@ class Readable(_Open):
         """Fill ``buffer`` with what lies from ``offset``; fewer bytes only at the file's end."""
         if not len(buffer):
             return 0
+        return self._asked("read", lambda: self._read_into(offset, buffer))
+
+    def _read_into(self, offset: int, buffer: memoryview) -> int:
         place = (ctypes.c_char * len(buffer)).from_buffer(buffer)
         size, read = len(buffer), self._calls.read
         with Status(f"{self.uri} cannot be read", c.ENDS) as status:
@@ -86,6 +107,9 @@ class Writable(_Open):
 
     def __init__(self, uri: str | os.PathLike[str], *, append: bool = False) -> None:
         super().__init__(uri)
+        self._asked("open", lambda: self._open(append))
+
+    def _open(self, append: bool) -> None:
         open_ = self._calls.open_appendable if append else self._calls.open_writable
         with Status(f"{self.uri} cannot be opened for writing") as status:
             self._handle = open_(self._raw, status.pointer)
@@ -106,6 +130,9 @@ class Writable(_Open):
 
     def append(self, data: bytes | memoryview) -> None:
         """Add bytes at the end."""
+        self._asked("write", lambda: self._append(data))
+
+    def _append(self, data: bytes | memoryview) -> None:
         size, place, kept = _bytes_at(data)
         with Status(f"{self.uri} cannot be written") as status:
             self._calls.append(self.handle, place, size, status.pointer)
@@ -119,11 +146,17 @@ class Writable(_Open):
 
     def flush(self) -> None:
         """Let others see what was appended, where the store can."""
+        self._asked("flush", self._flush)
+
+    def _flush(self) -> None:
         with Status(f"{self.uri} cannot be flushed") as status:
             c.flush(self.handle, status.pointer)
 
     def close(self) -> None:
         """End the file: it is there, whole, when this returns."""
+        self._asked("close", self._close)
+
+    def _close(self) -> None:
         handle = self._taken(needed=True)
         with Status(f"{self.uri} cannot be closed") as status:
             self._calls.close_writable(handle, status.pointer)

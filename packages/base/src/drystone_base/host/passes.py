@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from drystone_base.core import time_limits
+from drystone_base.core.aside import compute_aside, has_left
+from drystone_base.core.time_limits import OutOfTime
 from drystone_base.host._lib import available, declare
 from drystone_base.host.buffer import BufferStruct, answer, bytes_of
 from drystone_base.host.status import Status
@@ -74,11 +77,33 @@ def run(
     settings: str = "{}",
     *,
     is_function_graph: bool = False,
+    library: str = "",
 ) -> list[bytes | None]:
     """What a pass makes of each graph, as GraphDef bytes; None where it changed nothing.
 
-    ``settings`` is a JSON object. Raises ``HostError`` with what the plugin answered.
+    ``settings`` is a JSON object. Raises ``HostError`` with what the plugin answered, and
+    ``OutOfTime`` where it has not returned when this thread must be done, or to an earlier call.
     """
+    what = f"pass {name!r} of {library}"
+    if has_left(what):
+        raise OutOfTime(f"{what} has not returned to a call that went on without it")
+
+    def work() -> list[bytes | None]:
+        return _call(name, graphs, partitions, fetches, feeds, devices, settings, is_function_graph)
+
+    return compute_aside(work, time_limits.ends(), what)
+
+
+def _call(
+    name: str,
+    graphs: Sequence[bytes],
+    partitions: Sequence[str] | None,
+    fetches: Sequence[str],
+    feeds: Sequence[str],
+    devices: Sequence[str] | None,
+    settings: str,
+    is_function_graph: bool,
+) -> list[bytes | None]:
     count = len(graphs)
     inputs = [
         BufferStruct(ctypes.cast(ctypes.c_char_p(g), ctypes.c_void_p), len(g)) for g in graphs

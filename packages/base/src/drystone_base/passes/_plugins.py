@@ -42,7 +42,7 @@ def _runner(found: HostPass) -> Run:
         results = run(
             found.name, [graph.to_bytes() for graph in graphs], names, options.fetches,
             options.feeds, options.devices, json.dumps(dict(options.settings)),
-            is_function_graph=options.is_function_graph,
+            is_function_graph=options.is_function_graph, library=found.library,
         )  # fmt: skip
         for graph, result in zip(graphs, results, strict=True):
             if result is not None:

@@ -130,8 +130,9 @@ def _apply(
         if check:
             for graph in options.graphs():
                 validate(graph)
-    except OutOfTime:
+    except OutOfTime as error:
         made.skipped, answer = "it was not done when its time was over", False
+        made.skipped += f": {error}" if str(error) else ""
         _undo(found, options, before, made.skipped)
     except Exception as error:
         raise _failed(found, error) from error

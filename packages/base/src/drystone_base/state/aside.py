@@ -21,11 +21,9 @@ def run_aside(work: Callable[[], list[Any]], runtime: Runtime) -> list[Any]:
     Without a thread to be had it is called here. Raises ``KernelError`` (``deadline-exceeded``,
     ``run-cancelled``).
     """
+    run = Aside(work, "a run")
     try:
-        run = Aside(work)
-    except RuntimeError:  # no thread can be made
-        return work()
-    try:
+        run.start()
         while not run.wait(min(LOOKS, _left(runtime))):
             is_cancelled = runtime.cancellation is not None and runtime.cancellation.cancelled
             if is_cancelled or _left(runtime) <= 0:
@@ -35,8 +33,13 @@ def run_aside(work: Callable[[], list[Any]], runtime: Runtime) -> list[Any]:
         if run.wait(MOMENT):
             return run.result()
     except KeyboardInterrupt as error:
-        run.interrupted(error, f"the kernel of {runtime.place()}")
+        run.what = f"the kernel of {runtime.place()}"
+        run.interrupted(error)
         raise
+    except RuntimeError:
+        if run.has_begun:
+            raise
+        return work()  # no thread can be made
     run.stop()
     if not run.was_stopped:
         return run.result()

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from drystone_base.core.aside import compute_aside, has_left
 from drystone_base.core.errors import GraphError, PluginError
+from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.printable import warn
-from drystone_base.core.time_limits import OutOfTime, stage_ends, until
+from drystone_base.core.time_limits import OutOfTime, stage_ends
 from drystone_base.graph import Graph
 from drystone_subgraph.contract.config import PartitionConfig
 from drystone_subgraph.contract.failure import SubgraphWarning
@@ -32,14 +34,14 @@ def partition_for_session(
     parts = graph
     while config.backends:
         try:
-            with until(stage_ends(_size(graph))):
-                parts = partition(graph, fetches, feeds, config, placed=True)
+            parts = _partitioned(graph, fetches, feeds, config)
             break
-        except OutOfTime:
+        except OutOfTime as error:
             names = ", ".join(config.backends)
+            left = f" ({error})" if str(error) else ""
             warn(
-                f"the time for partitioning for {names} was over, and the graph is left unchanged: "
-                "SessionConfig(deadline=...) says how long a run may take",
+                f"the time for partitioning for {names} was over{left}, and the graph is left "
+                "unchanged: SessionConfig(deadline=...) says how long a run may take",
                 SubgraphWarning,
                 stacklevel=2,
             )
@@ -53,6 +55,25 @@ def partition_for_session(
 
         attach(parts, config, feeds)
     return parts
+
+
+def _partitioned(
+    graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: PartitionConfig
+) -> Graph:
+    """What ``partition()`` gives, unless a backend has not returned when its time is over.
+
+    It works on a copy of the graph, in a thread that is left then, and on Ctrl-C. Raises
+    ``OutOfTime``, also for a backend that has not returned to an earlier call.
+    """
+    what = f"a function of subgraph backend {', '.join(config.backends)}"
+    if has_left(what):
+        raise OutOfTime(f"{what} has not returned to a call that went on without it")
+
+    def work() -> Graph:
+        return partition(graph, fetches, feeds, config, placed=True)
+
+    with paused_gc():  # here: a thread that is left would never turn it on again
+        return compute_aside(work, stage_ends(_size(graph)), what)
 
 
 def _size(graph: Graph) -> int:
