@@ -31,7 +31,7 @@ class Long(NamedTuple):
         """A graph of the node, named "long", and the feeds of its placeholders."""
         graph, feeds, given = Graph(), dict[str, Array](), []
         for k, array in enumerate(map(np.asarray, self.inputs())):
-            dtype = _dtype_of(array)
+            dtype = self._dtype(k, array)
             if self.constant or array.ndim == 0 or array.size < 16:
                 attrs = {"dtype": dtype, "value": TensorAttr(array=array)}
                 given.append(graph.add("Const", f"c{k}", attrs=attrs))
@@ -41,6 +41,13 @@ class Long(NamedTuple):
             feeds[f"x{k}:0"] = array
         graph.add(self.op, "long", given, attrs=self._all_attrs(given))
         return graph, feeds
+
+    def _dtype(self, k: int, array: Array) -> DType:
+        """An input's: what an attribute says, or else the array's."""
+        args = op_def(self.op).inputs
+        stated = args[k].type_attr if k < len(args) and not args[k].number_attr else ""
+        found: DType | None = self.attrs.get(stated)
+        return found or _dtype_of(array)
 
     def _all_attrs(self, given: list[Any]) -> dict[str, Any]:
         """The attributes, with the dtypes that inputs say."""
@@ -96,7 +103,7 @@ PRODUCTS = {
     "MatMul complex64": Long("MatMul", lambda: [_normal(4000, 4000, dtype=np.complex64)] * 2),
     "MatMul half": Long("MatMul", lambda: [_normal(8000, 8000, dtype=np.float16)] * 2),
     "BatchMatMulV2": Long("BatchMatMulV2", lambda: [_normal(64, 2000, 2000)] * 2),
-    "BatchMatMulV2 small": Long("BatchMatMulV2", lambda: [_normal(400_000, 64, 64)] * 2),
+    "BatchMatMulV2 small": Long("BatchMatMulV2", lambda: [_normal(100_000, 64, 64)] * 2),
     "SparseMatMul": Long("SparseMatMul", lambda: [_normal(6000, 6000)] * 2),
     "SparseTensorDenseMatMul": Long(
         "SparseTensorDenseMatMul",
