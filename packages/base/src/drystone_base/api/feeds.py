@@ -29,11 +29,20 @@ class Feed(NamedTuple):
 
 def to_array(feed: Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
     """The value of a feed in the tensor's dtype; refuses what does not convert without loss."""
-    array = _to_strings(feed, value) if feed.dtype is STRING else _to_numbers(feed, value, copy)
+    if feed.dtype is STRING:
+        array = _to_strings(feed, value)
+    elif type(value) is np.ndarray and value.dtype == feed.dtype.np:  # nothing to look into
+        array = value.copy() if copy else value
+    else:
+        array = _to_numbers(feed, value, copy)
     shape = feed.shape
-    if shape is not None and (
-        len(shape) != array.ndim
-        or any(w >= 0 and w != g for w, g in zip(shape, array.shape, strict=True))
+    if (
+        shape is not None
+        and shape != array.shape  # most are: it spares to compare their dimensions one by one
+        and (
+            len(shape) != array.ndim
+            or any(w >= 0 and w != g for w, g in zip(shape, array.shape, strict=True))
+        )
     ):
         needed = "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
         _bad_feed(feed, "must have the placeholder's shape", list(array.shape), needed)

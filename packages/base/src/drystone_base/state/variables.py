@@ -103,7 +103,8 @@ class Variable:
 
     def read(self) -> np.ndarray[Any, Any]:
         """The current value; raises ``KernelError`` (``uninitialized-variable``) without one."""
-        value = self.value
+        home = self._home
+        value = self._value if home is None else home.read()
         if value is None:
             raise uninitialized(self.name)
         return value
