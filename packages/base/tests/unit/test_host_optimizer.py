@@ -142,7 +142,7 @@ def test_longer_structs_of_a_later_release_are_served(variant: Make) -> None:
         "memset((char*)params->configs + 92, 7, 28); params->optimizer->struct_size = 64; "
         "params->struct_size = 72; params->minor_version = 9"
     )
-    found = registered(variant(DEVICE="BACKGROUND", AFTER_INIT=init))
+    found = registered(variant(DEVICE="LATER", AFTER_INIT=init))
     assert found.sizes == {"params": 72, "configs": 120, "optimizer": 64}
     assert found.version == (0, 9, 1)
     assert found.configs == {"remapping": "off"}

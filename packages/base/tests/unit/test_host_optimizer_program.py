@@ -15,7 +15,7 @@ GOOD = {
     "ALIAS": "-DOPTIMIZE=*optimized=*graph",
     "STATE": "-DHAS_STATE",
     "OLD": f"-DAFTER_INIT={_OLD}",
-    "BACKGROUND": f"-DAFTER_INIT={_LATER}",
+    "LATER": f"-DAFTER_INIT={_LATER}",
     "EMPTY": "-DOPTIMIZE=(void)graph",
     "GARBAGE": '-DOPTIMIZE=put_bytes("\\xff\\xff",2,optimized)',
     "CUT": "-DOPTIMIZE=copy_graph(graph,optimized); optimized->length -= 3",

@@ -190,7 +190,8 @@ os._exit(0)
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_forked_process_keeps_its_own(model: Model) -> None:
-    before = "from drystone_base.executor.plan_cache.background import BACKGROUND\nLATER.finish()\n"
+    before = "from drystone_base.executor.plan_cache import background\n"
+    before += "background.BACKGROUND.finish()\n"
     clean = "for file in folder.glob('*'): file.unlink()\n"
     assert model.run(before + clean + FORKED) == [MADE, "7", "4"]
 
