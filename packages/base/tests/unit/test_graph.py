@@ -375,3 +375,12 @@ def test_long_runs_of_backslashes_are_read_in_time() -> None:
         from_text('node { name: "' + "\\" * 400_001 + '" op: "NoOp')
     assert len(from_text('node { name: "a' + "\\" * 400_000 + '" op: "NoOp" }')) == 1
     assert time.process_time() - begin < 5
+
+
+def test_names_of_ops_may_be_of_numpys_text() -> None:
+    graph = Graph()
+    node = graph.add(np.str_("NoOp"), np.str_("n"))
+    assert (type(node.op), node.op) == (str, "NoOp")
+    graph.set_op(node, np.str_("ControlTrigger"))
+    assert (type(node.op), node.op) == (str, "ControlTrigger")
+    assert Graph.from_bytes(graph.to_bytes())["n"].op == "ControlTrigger"

@@ -26,7 +26,7 @@ from drystone_base.graph._failures import (
 from drystone_base.graph._wide import WIDE, Places, swap
 from drystone_base.graph._wire import split_large
 from drystone_base.graph.functions import FunctionLibrary
-from drystone_base.graph.node import Node, Output, parse_tensor_name
+from drystone_base.graph.node import Node, Output, interned, parse_tensor_name
 from drystone_base.graph.versions import CONSUMER, MIN_CONSUMER, check_graph
 
 __all__ = ["Graph", "parse_tensor_name"]
@@ -258,7 +258,7 @@ class Graph:
             duplicate(name)
         if not name or name.startswith("^"):
             bad_name(name)
-        node = Node(self, name, sys.intern(op), device)
+        node = Node(self, name, interned(op), device)
         node._attrs = dict(attrs or {})
         outputs = [i if isinstance(i, tuple) else (a_node(i), 0) for i in inputs]
         self._connect(node, outputs, controls)
@@ -349,7 +349,7 @@ class Graph:
 
     def set_op(self, node: Node, op: str) -> None:
         """Change what ``node`` computes."""
-        node.op = sys.intern(op)
+        node.op = interned(op)
         self._touch(node)
 
     def set_device(self, node: Node, device: str) -> None:

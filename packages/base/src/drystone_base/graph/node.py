@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -22,6 +23,7 @@ __all__ = [
     "Node",
     "Output",
     "held_tensor",
+    "interned",
     "output_name",
     "parse_tensor_name",
     "placeholder_shape",
@@ -214,6 +216,14 @@ def parse_tensor_name(text: str) -> tuple[str, int]:
 def whole_number(digits: str) -> int:
     """The number that digits spell, or another absurdly large one: Python reads 4300 of them."""
     return int((digits.lstrip("0") or "0")[:_DIGITS])
+
+
+def interned(op: str) -> str:
+    """An op's name as the one text of all its nodes; ``TypeError`` for what is none.
+
+    Python takes no text of another class, such as NumPy's.
+    """
+    return sys.intern(str.__str__(op))
 
 
 def output_name(output: Output) -> str:

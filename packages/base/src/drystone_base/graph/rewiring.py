@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from drystone_base.graph.graph import Graph
-from drystone_base.graph.node import Node, Output
+from drystone_base.graph.node import Node, Output, interned
 
 __all__ = ["contract", "merge", "redirect", "replace", "splice_out"]
 
@@ -21,7 +20,7 @@ def replace(
     controls: Sequence[Node] | None = None,
 ) -> None:
     """Give ``node`` another op, attributes and fan-in at once; None keeps what it waits for."""
-    node.op, node._attrs = sys.intern(op), dict(attrs)
+    node.op, node._attrs = interned(op), dict(attrs)
     waits = node.controls if controls is None else list(dict.fromkeys(controls))
     graph._connect(node, inputs, waits)
 
