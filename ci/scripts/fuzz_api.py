@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any, Final
 
 from ci.scripts.fuzz_api_command import command_findings
+from ci.scripts.fuzz_api_waiting import Silence
 from ci.scripts.project import ROOT
 
 __all__ = ["Findings", "Lines", "call", "main"]
@@ -106,13 +107,16 @@ def _one_child(
     command = [sys.executable, "-m", "ci.scripts.fuzz_api_child", *words]
     last: dict[str, Any] = {"at": first, "name": "the start"}
     with subprocess.Popen(
-        command, stdout=subprocess.PIPE, bufsize=0, env=_environment(folder), cwd=ROOT
-    ) as child:
+        command, stdout=subprocess.PIPE, bufsize=0, env=_environment(folder), cwd=ROOT,
+        start_new_session=True,
+    ) as child:  # fmt: skip
         assert child.stdout is not None
-        lines, patience = Lines(child.stdout), _START
+        lines, patience, silence = Lines(child.stdout), _START, Silence(child.pid)
         try:
             while time.monotonic() < end:
                 line = lines.next(patience)
+                if line is None and not silence.is_hang(patience):
+                    continue
                 if line is None:
                     child.send_signal(signal.SIGABRT)  # faulthandler tells where it was
                     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -123,9 +127,11 @@ def _one_child(
                     ends = {2: "usage", 3: ""}
                     return last, ends.get(code, f"the process ended with {code}")
                 last, patience = _take(findings, line, last), _PATIENCE
+                silence = Silence(child.pid)
             return last, ""
         finally:
-            child.kill()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
 
 
 def _take(findings: Findings, line: str, last: dict[str, Any]) -> dict[str, Any]:

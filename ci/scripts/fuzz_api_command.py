@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ci.scripts.fuzz_api_values import shown
+from ci.scripts.fuzz_api_waiting import Silence
 from ci.scripts.project import ROOT
 
 __all__ = ["command_findings", "judge"]
@@ -83,15 +85,28 @@ def _one(folder: Path, chance: random.Random, number: int) -> dict[str, Any] | N
     mine = {"HOME": str(folder), "XDG_CACHE_HOME": str(folder), "PYTHONPATH": str(ROOT)}
     environment = {k: v for k, v in os.environ.items() if not k.startswith("DRYSTONE_")}
     command = [sys.executable, "-m", "drystone_base", *words]
-    try:
-        done = subprocess.run(
-            command, cwd=folder, env=environment | mine | more, input=chance.choice(_STDIN),
-            capture_output=True, timeout=_PATIENCE, check=False,
-        )  # fmt: skip
-        wrong = judge(done.returncode, done.stdout, done.stderr)
-    except subprocess.TimeoutExpired:
-        wrong = f"no answer in {_PATIENCE} s"
+    wrong = _wrong(command, folder, environment | mine | more, chance.choice(_STDIN))
     if not wrong:
         return None
     said = f"{shown(words)} with {shown(more)}"
     return {"at": number, "name": f"drystone {words[0]}", "wrong": wrong, "arguments": said}
+
+
+def _wrong(command: list[str], folder: Path, environment: dict[str, str], data: bytes) -> str:
+    """What was wrong with the end of a command, or that there was none."""
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, start_new_session=True,
+    ) as child:  # fmt: skip
+        silence = Silence(child.pid)
+        given: bytes | None = data
+        while True:
+            try:
+                out, err = child.communicate(given, timeout=_PATIENCE)
+            except subprocess.TimeoutExpired:
+                given = None  # it has been begun
+                if not silence.is_hang(_PATIENCE):
+                    continue
+                os.killpg(child.pid, signal.SIGKILL)
+                return f"no answer in {_PATIENCE} s"
+            return judge(child.returncode, out, err)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import time
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -11,6 +15,7 @@ from ci.scripts.fuzz_api import Findings, Lines
 from ci.scripts.fuzz_api_child import attempt
 from ci.scripts.fuzz_api_command import judge
 from ci.scripts.fuzz_api_targets import targets
+from ci.scripts.fuzz_api_waiting import Silence
 
 ds = pytest.importorskip("drystone_base", reason="drystone is not installed")
 
@@ -54,6 +59,30 @@ def test_a_line_that_came_with_another_is_told_before_the_silence() -> None:
         assert [lines.next(0.01) for _ in range(3)] == ["one\n", "two\n", None]
         os.close(theirs)
         assert lines.next(0.01) == ""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are looked at in /proc")
+@pytest.mark.parametrize("code", ["input()", "while True: pass"])
+def test_who_waits_or_computes_hangs(code: str) -> None:
+    command = [sys.executable, "-c", f"print(1, flush=True)\n{code}"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    ) as child:
+        assert child.stdout is not None
+        child.stdout.readline()
+        silence, said = Silence(child.pid), False
+        deadline = time.monotonic() + 60
+        while not said and time.monotonic() < deadline:
+            time.sleep(0.2)
+            said = silence.is_hang(0.2)
+        child.kill()
+    assert said
+
+
+def test_who_is_not_let_run_does_not_hang() -> None:
+    silence = Silence(os.getpgrp())
+    with patch.object(silence, "_load", side_effect=[(5.0, True), (5.1, True), (9.0, True)]):
+        assert [silence.is_hang(10) for _ in range(3)] == [False, False, True]
 
 
 def test_a_kind_is_told_once() -> None:
