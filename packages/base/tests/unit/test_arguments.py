@@ -126,6 +126,14 @@ def test_what_numpy_takes_for_no_dtype_is_refused(given: Any) -> None:
     assert "what numpy.dtype takes" in str(caught.value)
 
 
+def test_who_takes_no_line_of_a_summary_is_told(tmp_path: Path) -> None:
+    ds.write_graph(graph(), str(tmp_path / "m.pb"))
+    with ds.load(str(tmp_path / "m.pb")) as model, pytest.raises(ds.BadRequest) as caught:
+        model.summary(print_fn=int)
+    assert caught.value.code == "bad-argument"
+    assert "print_fn must take a line of text" in str(caught.value)
+
+
 def test_a_wrong_number_of_arguments_is_pythons_own() -> None:
     with pytest.raises(TypeError, match="unexpected keyword"):
         ds.load("x", no_such=1)  # type: ignore[call-arg]

@@ -6,7 +6,7 @@ import posixpath
 from typing import Final
 from urllib.parse import unquote, urljoin, urlsplit
 
-from drystone_base.core.arguments import explained
+from drystone_base.core.arguments import checked
 from drystone_base.files.access import may_be_led_to
 from drystone_filesystem._failures import StoreFailure
 
@@ -15,7 +15,7 @@ __all__ = ["check_plain", "redirected"]
 _SCHEMES: Final = ("http", "https")
 
 
-@explained
+@checked
 def redirected(path: str, url: str, location: str) -> str:
     """The URL that an answer to ``url`` leads on to, for the read of ``path``.
 
@@ -34,7 +34,7 @@ def redirected(path: str, url: str, location: str) -> str:
     )
 
 
-@explained
+@checked
 def check_plain(path: str) -> None:
     """Raise ``ValueError`` for a path that a server may take for one above it."""
     plain = unquote(path).replace("\\", "/")

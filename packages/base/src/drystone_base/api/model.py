@@ -279,12 +279,12 @@ class Model:
     def summary(self, print_fn: Callable[[str], Any] = print) -> None:
         """Print what the model is: its file, its size, variables, and signatures with their shapes.
 
-        ``print_fn`` gets each line. Raises ``BadRequest`` (``model-closed``).
+        ``print_fn`` gets each line. Raises ``BadRequest`` (``model-closed``; ``bad-argument`` for
+        a ``print_fn`` that takes no text).
         """
-        from drystone_base.api.overview import lines
+        from drystone_base.api.overview import write
 
-        for line in lines(self.loaded, self.variables):
-            print_fn(line)
+        write(print_fn, self.loaded, self.variables)
 
     def _open_own_files(self) -> None:
         """Let ops read the files of the model."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.core.printable import plain
+from drystone_base.core.errors import BadRequest
+from drystone_base.core.printable import described, plain
 from drystone_base.core.shown import shape_text, size_text, table
 
 if TYPE_CHECKING:
     from drystone_base.loaders import LoadedModel, TensorSpec
     from drystone_base.state.variables import Variable
 
-__all__ = ["html", "lines"]
+__all__ = ["html", "lines", "write"]
 
 _COLUMNS: Final = ("signature", "", "name", "dtype", "shape", "tensor")
 
@@ -23,6 +24,25 @@ def lines(loaded: LoadedModel, variables: Mapping[str, Variable]) -> Iterator[st
     yield from (f"{name:10} {value}" for name, value in _facts(loaded, variables))
     yield ""
     yield from _aligned([_COLUMNS, *_signatures(loaded)])
+
+
+def write(
+    take: Callable[[str], Any], loaded: LoadedModel, variables: Mapping[str, Variable]
+) -> None:
+    """Hand each line to a function; raises ``BadRequest`` (``bad-argument``) if it takes none."""
+    for line in lines(loaded, variables):
+        try:
+            take(line)
+        except (TypeError, ValueError) as error:
+            raise BadRequest(
+                "the summary cannot be handed on",
+                check="print_fn must take a line of text",
+                found=described(take, 100),
+                needed="a function such as print",
+                remedy="leave print_fn out, or give the append of a list",
+                code="bad-argument",
+                inner=error,
+            ) from error
 
 
 def html(loaded: LoadedModel) -> str:
