@@ -345,6 +345,11 @@ DIFFERENCES: tuple[Difference, ...] = (
         says("aren't all propagated"),
     ),
     Difference(
+        "SparseCountSparseOutput",
+        "no rows: TensorFlow refuses; we give no counts",
+        says("Cannot allocate 0 batches"),
+    ),
+    Difference(
         "DenseCountSparseOutput",
         "no rows or no columns: TensorFlow refuses; we give no counts",
         says("Shapes dimension cannot be 0"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -84,6 +85,11 @@ def _tiny(dtype: Any) -> Any:
 def _unsorted(item: Case, _: Any) -> bool:
     rows = np.asarray(item.inputs[0])
     return rows.ndim == 2 and bool((rows[:, 1:] < rows[:, :-1]).any())
+
+
+def _disordered(indices: Any) -> bool:
+    rows = np.asarray(indices).tolist()
+    return any(a >= b for a, b in itertools.pairwise(rows))
 
 
 def _is_root(item: Case, want: Any) -> bool:
@@ -191,6 +197,16 @@ EXTREMES: tuple[Difference, ...] = (
         _subnormal_elements,
     ),
     Difference(
+        "RealDiv Div Xdivy Reciprocal Inv",
+        "complex numbers divided by zero: TensorFlow gives NaN or infinities, depending on the "
+        "element's place in a vector register; we give infinities",
+        values(
+            lambda item, _: (
+                np.asarray(item.inputs[-1]).dtype.kind == "c" and not np.all(item.inputs[-1])
+            )
+        ),
+    ),
+    Difference(
         "AudioSpectrogram",
         "sounds that are not finite: which frequencies are NaN and which infinite depends on the "
         "order of the transform's additions",
@@ -271,10 +287,11 @@ EXTREMES: tuple[Difference, ...] = (
     Difference(
         "ResourceScatterAdd ResourceScatterSub ResourceScatterMul ResourceScatterDiv "
         "ResourceScatterMin ResourceScatterMax ResourceScatterUpdate",
-        "variables without rows, updates without elements: TensorFlow does not look at them; we "
-        "refuse",
+        "variables without rows or elements, no indices or updates: TensorFlow does not look at "
+        "them; we refuse",
         lambda item, want: (
-            answers(item, want) and (not np.ndim(item.inputs[0]) or not np.size(item.inputs[2]))
+            answers(item, want)
+            and not (np.ndim(item.inputs[0]) and all(np.size(v) for v in item.inputs))
         ),
     ),
     Difference(
@@ -313,6 +330,23 @@ EXTREMES: tuple[Difference, ...] = (
         "MaxPool3D",
         "windows of nothing but minus infinity: we give the lowest finite number, as MaxPool does",
         values(has(-np.inf)),
+    ),
+    Difference(
+        "SparseAdd SparseSparseMaximum SparseSparseMinimum",
+        "indices that are not sorted, or occur twice: TensorFlow merges both lists as they come; "
+        "we sort them, and the last element of a place counts",
+        values(lambda item, _: any(map(_disordered, (item.inputs[0], item.inputs[3])))),
+    ),
+    Difference(
+        "SparseAddGrad",
+        "indices that are not sorted, or occur twice: TensorFlow walks through the lists as they "
+        "come, and misses some; we look each up",
+        values(lambda item, _: any(map(_disordered, item.inputs[1:]))),
+    ),
+    Difference(
+        "ShardedFilename ShardedFilespec",
+        "a zero byte in the name: TensorFlow stops there; we go on",
+        values(lambda item, _: b"\0" in _bytes(item)),
     ),
     Difference(
         "LowerBound UpperBound",

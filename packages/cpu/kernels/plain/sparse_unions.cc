@@ -144,6 +144,8 @@ void sum_gradient(Call& call) {
   for (const int k : {1, 2, 3}) require(call.input(k).rank() == 2, "indices must be matrices");
   require(grad.rank() == 1 && grad.dim(0) == sums.dim(0),
           "there must be one gradient for each element of the sum");
+  for (const int k : {1, 2})
+    require(call.input(k).dim(1) == sums.dim(1), "all indices must be of one rank");
   const std::size_t size = element_size(grad.dtype());
   std::vector<std::int64_t> order(static_cast<std::size_t>(sums.dim(0)));
   std::iota(order.begin(), order.end(), 0);

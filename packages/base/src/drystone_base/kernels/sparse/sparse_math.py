@@ -110,6 +110,10 @@ def sparse_add_grad(
         found=f"{list(grad.shape)} for indices {list(sum_indices.shape)}",
         needed="[n] for matrices of indices [n, rank]",
     )
+    ranks = [v.shape[1] for v in (a_indices, b_indices, sum_indices)]
+    call.require(
+        len(set(ranks)) == 1, "all indices must be of one rank", found=ranks, needed="equal ranks"
+    )
     padded = np.append(grad, np.zeros(1, grad.dtype))
     return padded[find_rows(sum_indices, a_indices)], padded[find_rows(sum_indices, b_indices)]
 
@@ -188,7 +192,10 @@ def sparse_dense_elementwise(
         needed=f"dimensions of 1 or those of {list(dims)}",
     )
     bad_rows(call, indices, dims)
-    others = np.broadcast_to(dense, dims)[tuple(indices.T)]
+    # A dense tensor of the whole shape is never made: sparse ones may be larger than memory.
+    columns = indices.T[len(dims) - dense.ndim :]
+    picked = dense[tuple(c if n > 1 else c * 0 for c, n in zip(columns, dense.shape, strict=True))]
+    others = np.broadcast_to(picked, values.shape)
     if call.op.endswith("Mul"):
         return np.asarray(values * others)
     if call.op.endswith("Add"):
