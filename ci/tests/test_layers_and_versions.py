@@ -10,7 +10,7 @@ import pytest
 from ci.checks import import_layers, public_symbols, version_sync
 from ci.scripts import metapackage_pins
 from ci.scripts.project import packages
-from ci.tests.conftest import put
+from ci.tests.conftest import ENTRY, put
 
 BASE = "packages/base/src/drystone_base"
 OPTIMIZER = "packages/optimizer/src/drystone_opt"
@@ -120,6 +120,22 @@ def test_versions_that_disagree(tree: Path, file: str, old: str, new: str, text:
     path = tree / file
     path.write_text(path.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")
     assert any(text in problem for problem in version_sync.find(tree))
+
+
+def test_a_new_package_joins_a_set_when_it_is_released(tree: Path) -> None:
+    """Unless one of ours requires it: then the set would not install."""
+    entry = ENTRY.format(
+        key="new", dir="packages/new", dist="drystone-new", name="new", layer=2, depends=""
+    )
+    put(tree, "ci/packages.toml", (tree / "ci/packages.toml").read_text() + entry)
+    project = '[project]\nname = "drystone-new"\nversion = "0.1.0"\ndependencies = []\n'
+    put(tree, "packages/new/pyproject.toml", project)
+    put(tree, "packages/new/src/new/__init__.py", '__version__ = "0.1.0"\n')
+    assert version_sync.find(tree) == []
+    base = tree / "packages/base/pyproject.toml"
+    base.write_text(base.read_text().replace("= [", '= ["drystone-new>=0.1.0",'))
+    wanted = "ci/compat.toml has drystone-new None, pyproject.toml says 0.1.0"
+    assert wanted in version_sync.find(tree)
 
 
 def test_pins_are_generated_from_the_newest_set(tree: Path) -> None:
