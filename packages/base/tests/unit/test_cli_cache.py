@@ -14,6 +14,7 @@ from click.testing import CliRunner
 from fresh_process import run_program
 
 from drystone_base.cli._app import app
+from drystone_base.files.store import Store
 
 WARM = """
 import sys
@@ -102,6 +103,18 @@ def test_what_the_cache_holds_is_listed_and_removed(
     assert "removed" in run("clear")
     assert kept.files() == []
     assert list(kept.plans.iterdir()) == []
+
+
+@pytest.mark.parametrize("made_from", [None, [], [1], "text", ["digest", [], [], []]])
+def test_entries_of_another_release_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, made_from: Any
+) -> None:
+    facts = {"plan_size": 1} if made_from is None else {"plan_size": 1, "made_from": made_from}
+    Store(tmp_path, None, "plan").write("ab", facts, [])
+    monkeypatch.setenv("DRYSTONE_PLAN_CACHE", str(tmp_path))
+    (found,) = json.loads(run("list", "--json"))["entries"]
+    assert (found["kind"], found["fetches"], found["feeds"]) == ("plan", [], [])
+    assert json.loads(run("clear", "--json"))["files"] == 1
 
 
 def test_a_cache_that_is_off_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,13 +6,15 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from drystone_base.files.store import Store
 
 __all__ = ["Entry", "clear", "entries"]
 
+_LEAST: Final = 3
+"""Values that a plan is made from: fetches, feeds, and the rest of the key after the model's."""
 Kind = Literal["plan", "loading", "digest", "size"]
 
 
@@ -35,7 +37,7 @@ def entries(where: Store) -> list[Entry]:
     """What can be read of the cache, by model, then by kind."""
     found = []
     for path, facts in where.entries():
-        with suppress(OSError):
+        with suppress(OSError, TypeError):  # it is gone, or of nobody's making
             state = path.stat()
             found.append(
                 Entry(str(path), _kind(facts), str(facts.get("model", "")), *_signature(facts),
@@ -78,7 +80,8 @@ def _kind(facts: dict[str, Any]) -> Kind:
 
 def _signature(facts: dict[str, Any]) -> tuple[list[str], list[str]]:
     """Fetches and feeds of a plan, which come before the last of what it was made from."""
-    if _kind(facts) != "plan":
+    made_from = facts.get("made_from")
+    if _kind(facts) != "plan" or not isinstance(made_from, list) or len(made_from) < _LEAST:
         return [], []
-    *_, fetches, feeds, _ = facts["made_from"]
-    return list(fetches), list(feeds)
+    fetches, feeds = made_from[-3:-1]
+    return [*map(str, fetches)], [*map(str, feeds)]
