@@ -98,6 +98,13 @@ def test_a_kernel_for_another_dtype_is_not_there() -> None:
         run(scale(DataType.DT_DOUBLE), np.zeros(3))
 
 
+def test_payloads_of_an_error_are_its_details() -> None:
+    with pytest.raises(DrystoneError, match="too low") as caught:
+        run(scale(), np.array([1, -200, 4], np.float32))
+    assert caught.value.details["sdk/index"] == "1"
+    assert caught.value.details["drystone/kernel"]
+
+
 def test_an_asynchronous_kernel_is_done() -> None:
     x = np.array([1, 2, 3], np.float32)
     np.testing.assert_array_equal(run(graph_of("SdkLater"), x), x)

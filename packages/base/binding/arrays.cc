@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "drystone/sdk/dtype.hpp"
 #include "drystone/tstring.h"
 
 namespace drystone::binding {
@@ -73,7 +74,7 @@ PyArray_Descr* description_of(int dtype) {
 
 TF_Tensor* bad_dtype(int dtype) {
   if (PyErr_Occurred() == nullptr) {
-    PyErr_Format(PyExc_TypeError, "dtype %d has no arrays of numbers", dtype);
+    PyErr_Format(PyExc_TypeError, "dtype %s has no arrays of numbers", sdk::dtype_name(dtype).c_str());
   }
   return nullptr;
 }
@@ -96,7 +97,7 @@ TF_Tensor* tensor_of_layout(Ref& owner, TF_DataType dtype, bool copy, Use use) {
     auto* make = shares ? host.TF_NewTensor : host.DS_NewFeed;
     TF_Tensor* out = make(dtype, dims, rank, PyArray_DATA(array), bytes, give_back_array, owner.get());
     if (out == nullptr) {
-      PyErr_Format(PyExc_ValueError, "an array cannot become a tensor of dtype %d", static_cast<int>(dtype));
+      PyErr_Format(PyExc_ValueError, "an array cannot become a tensor of dtype %s", sdk::dtype_name(dtype).c_str());
       return nullptr;
     }
     owner.release();
@@ -373,7 +374,7 @@ PyObject* array_of(TF_Tensor* tensor) {
   if (description == nullptr) {
     const Tensor guard{tensor};
     if (PyErr_Occurred() != nullptr) return nullptr;
-    return PyErr_Format(PyExc_TypeError, "a tensor of dtype %d is no array", number);
+    return PyErr_Format(PyExc_TypeError, "a tensor of dtype %s is no array", sdk::dtype_name(number).c_str());
   }
   const std::size_t bytes = host.TF_TensorByteSize(tensor);
   const bool writeable = host.DS_TensorIsExclusive(tensor) != 0;

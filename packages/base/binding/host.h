@@ -15,6 +15,7 @@ namespace drystone::binding {
   X(TF_GetCode)                    \
   X(TF_Message)                    \
   X(TF_SetStatus)                  \
+  X(TF_ForEachPayload)             \
   X(TF_AllocateTensor)             \
   X(TF_DeleteTensor)               \
   X(TF_TensorType)                 \

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "binding/arrays.h"
+#include "drystone/sdk/dtype.hpp"
 
 namespace drystone::binding {
 namespace {
@@ -63,7 +64,7 @@ PyObject* new_list(PyObject*, PyObject* args) {
   facts.length = count;
   facts.limit = limit;
   TF_Tensor* made = host.DS_NewListTensor(&facts, items.all.data(), nullptr);
-  if (made == nullptr) return PyErr_Format(PyExc_ValueError, "no list can be made of dtype %d", dtype);
+  if (made == nullptr) return PyErr_Format(PyExc_ValueError, "no list can be made of dtype %s", sdk::dtype_name(dtype).c_str());
   return PyLong_FromVoidPtr(made);
 }
 

@@ -4,10 +4,12 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 #include "binding/arrays.h"
 #include "binding/session.h"
+#include "drystone/payloads.h"
 
 namespace drystone::binding {
 namespace {
@@ -18,7 +20,7 @@ struct PlanObject {
   PyObject* session;
   PyObject* outputs;    // list of tuples: dtypes of the outputs of each kernel of Python's
   PyObject* compute;    // (kernel, runtime, inputs) -> sequence of values
-  PyObject* raise;      // (code, message): raises the exception of a failed run
+  PyObject* raise;      // (code, message, payloads): raises the exception of a failed run
   int feeds;
   int fetches;
   bool has_callbacks;
@@ -62,9 +64,22 @@ struct Status {
   bool ok() const { return host.TF_GetCode(status) == TF_OK; }
 };
 
+// The status's payloads, as a list of pairs of bytes; of one for which there is no memory, what came before it.
+PyObject* payloads_of(const Status& status) {
+  PyObject* const list = PyList_New(0);
+  const auto add = [](const char* key, const char* value, void* to) {
+    const Ref pair(to == nullptr ? nullptr : Py_BuildValue("(yy)", key, value));
+    if (!pair || PyList_Append(static_cast<PyObject*>(to), pair.get()) != 0) PyErr_Clear();
+  };
+  host.TF_ForEachPayload(status.status, add, list);
+  return list;
+}
+
 PyObject* raise_status(PyObject* raise, const Status& status) {
-  const Ref result(PyObject_CallFunction(raise, "iy", static_cast<int>(host.TF_GetCode(status.status)),
-                                         host.TF_Message(status.status)));
+  const Ref payloads(payloads_of(status));
+  if (!payloads) return nullptr;
+  const Ref result(PyObject_CallFunction(raise, "iyO", static_cast<int>(host.TF_GetCode(status.status)),
+                                         host.TF_Message(status.status), payloads.get()));
   if (result) PyErr_SetString(PyExc_SystemError, "a failed run must raise");
   return nullptr;
 }
@@ -171,12 +186,16 @@ bool on_main_thread() {
 }
 
 // Tells an exception of Python's through which functions its node was reached.
-void add_calls(CurrentRun* run, const char* message) {
-  const char* calls = std::strstr(message, "\n  in function ");
-  if (calls == nullptr) return;
+void add_calls(CurrentRun* run, const Status& status) {
+  std::string calls;
+  const auto find = [](const char* key, const char* value, void* out) {
+    if (std::strcmp(key, DS_PAYLOAD_CALLS) == 0) *static_cast<std::string*>(out) = value;
+  };
+  host.TF_ForEachPayload(status.status, find, &calls);
+  if (calls.empty()) return;
   PyErr_NormalizeException(&run->error[0], &run->error[1], &run->error[2]);
-  if (PyObject_HasAttrString(run->error[1], "add_calls") == 0) return;
-  const Ref done(PyObject_CallMethod(run->error[1], "add_calls", "s", calls));
+  if (PyObject_HasAttrString(run->error[1], "reached_through") == 0) return;
+  const Ref done(PyObject_CallMethod(run->error[1], "reached_through", "s", calls.c_str()));
   if (!done) PyErr_Clear();
 }
 
@@ -209,7 +228,7 @@ bool run_plan(PlanObject* self, PyObject* runtime, DS_RunOptions& options, Tenso
   collect();
   if (run.error[0] != nullptr) {
     if (was_left != 0) add_note(&run, host.TF_Message(status.status));
-    add_calls(&run, host.TF_Message(status.status));
+    add_calls(&run, status);
     PyErr_Restore(run.error[0], run.error[1], run.error[2]);
     return false;
   }

@@ -2,6 +2,7 @@
 #include "binding/variables.h"
 
 #include "binding/arrays.h"
+#include "drystone/sdk/dtype.hpp"
 
 namespace drystone::binding {
 namespace {
@@ -24,7 +25,7 @@ PyObject* new_variable(PyObject*, PyObject* args) {
   }
   DS_Variable* made = host.DS_NewVariable(name, nullptr, static_cast<TF_DataType>(dtype), tensor, nullptr);
   host.TF_DeleteTensor(tensor);
-  if (made == nullptr) return PyErr_Format(PyExc_ValueError, "no variable can be made of dtype %d", dtype);
+  if (made == nullptr) return PyErr_Format(PyExc_ValueError, "no variable can be made of dtype %s", sdk::dtype_name(dtype).c_str());
   return PyLong_FromVoidPtr(made);
 }
 

@@ -4,6 +4,7 @@
  *
  * x and y must have the same shape. Shows a shape function, an attribute, a kernel per dtype, memory
  * reused for the output, and errors on every path. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "drystone/kernels.h"
@@ -105,6 +106,14 @@ static TF_Tensor* make_output(TF_OpKernelContext* call, const TF_Tensor* x, TF_S
   return TF_ForwardInputOrAllocateOutput(call, candidates, 1, 0, dims, rank, &forwarded, status);
 }
 
+/* The message is for people. Programs get the ranks: error.details["example/ranks"] in Python. */
+static void refuse_shapes(const TF_Tensor* x, const TF_Tensor* y, TF_Status* status) {
+  char ranks[32];
+  snprintf(ranks, sizeof ranks, "%d and %d", TF_NumDims(x), TF_NumDims(y));
+  TF_SetStatus(status, TF_INVALID_ARGUMENT, "x and y must have the same shape");
+  TF_SetPayload(status, "example/ranks", ranks);
+}
+
 static void compute(void* kernel, TF_OpKernelContext* call) {
   TF_Status* status = TF_NewStatus();
   TF_Tensor* x = NULL;
@@ -113,7 +122,7 @@ static void compute(void* kernel, TF_OpKernelContext* call) {
   TF_GetInput(call, 0, &x, status);
   if (TF_GetCode(status) == TF_OK) TF_GetInput(call, 1, &y, status);
   if (TF_GetCode(status) == TF_OK && !same_shape(x, y)) {
-    TF_SetStatus(status, TF_INVALID_ARGUMENT, "x and y must have the same shape");
+    refuse_shapes(x, y, status);
   }
   if (TF_GetCode(status) == TF_OK) z = make_output(call, x, status);
   if (TF_GetCode(status) == TF_OK) add((const State*)kernel, x, y, z);

@@ -73,8 +73,9 @@ TF_CAPI_EXPORT extern void TF_DeleteStatus(TF_Status* status);
  * of TF_OK is always "". A code outside TF_Code becomes TF_UNKNOWN. */
 TF_CAPI_EXPORT extern void TF_SetStatus(TF_Status* status, TF_Code code, const char* message);
 
-/* Attach (or replace) a value under a key, both NUL-terminated and copied. Does nothing to a status
- * that is OK, or where key or value is NULL. */
+/* Attach (or replace) a value under a key, both NUL-terminated and copied: what programs should know
+ * of the failure, where the message is for people. Does nothing to a status that is OK, where key or
+ * value is NULL, and for keys that begin with "drystone/", which are the host's. */
 TF_CAPI_EXPORT extern void TF_SetPayload(TF_Status* status, const char* key, const char* value);
 
 /* Called by TF_ForEachPayload; the strings live only during the call. */

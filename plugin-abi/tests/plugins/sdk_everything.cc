@@ -52,7 +52,10 @@ class Scale {
     const Result<Span<const float>> from = x->values<float>();
     const Result<Span<float>> to = y->mutable_values<float>();
     if (!from.ok() || !to.ok()) return from.ok() ? to.error() : from.error();
-    for (std::size_t i = 0; i < from->size(); ++i) (*to)[i] = (*from)[i] * factor_;
+    for (std::size_t i = 0; i < from->size(); ++i) {
+      if ((*from)[i] < -100) return invalid_argument("too low").with("sdk/index", std::to_string(i));
+      (*to)[i] = (*from)[i] * factor_;
+    }
     return {};
   }
 

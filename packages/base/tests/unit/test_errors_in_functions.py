@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -71,7 +72,7 @@ def test_the_stack_of_functions_is_in_the_error(graph: Graph, executor: Any) -> 
 
 def test_long_stacks_are_cut() -> None:
     error = DrystoneError("it failed")
-    error.add_calls("".join(f"\n  in function 'f{k}', called by node 'n{k}'" for k in range(2000)))
+    error.reached_through(json.dumps([[f"f{k}", f"n{k}"] for k in range(2000)]))
     assert len(error.calls) == 2000
     lines = str(error).splitlines()
     assert len(lines) == 12

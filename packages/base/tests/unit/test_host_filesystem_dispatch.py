@@ -155,7 +155,7 @@ def test_errors_keep_code_and_text(full: Callable[..., Full]) -> None:
         fs.write_bytes(uri, b"")
     assert caught.value.status == "PERMISSION_DENIED"
     assert caught.value.found == (
-        f"DS_WriteWholeFile: {uri}: new_writable_file of the {plugin.scheme} filesystem "
+        f"{uri}: new_writable_file of the {plugin.scheme} filesystem "
         f"({plugin.library.path}): not you"
     )
     assert not fs.exists(plugin.uri("missing"))

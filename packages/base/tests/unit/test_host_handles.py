@@ -67,7 +67,7 @@ def test_what_only_python_knows_comes_back_as_it_was() -> None:
 
 def test_a_list_that_cannot_be_made_says_so() -> None:
     bad = TensorList(dtypes.FLOAT32, None, [string_array([b"a"], (1,))])
-    with pytest.raises(ValueError, match="no list can be made of dtype 1"):
+    with pytest.raises(ValueError, match="no list can be made of dtype float"):
         adapt(handle_array(bad), VARIANT)
 
 

@@ -174,7 +174,7 @@ def test_wrong_numbers_of_tensors_name_node_kernel_and_library(
         run_kernel(kernel, None, None, 0, None, 0, status.pointer)
     assert caught.value.status == "INVALID_ARGUMENT"
     title = f"node 's' (op Scale, kernel 'Scale' of {library.path})"
-    assert f"{title} has 2 inputs, 0 were given" in str(caught.value)
+    assert f"{title}: it has 2 inputs, 0 were given" in str(caught.value)
 
 
 def test_a_kernel_that_refuses_its_node_says_so(library: HostLibrary) -> None:

@@ -178,7 +178,7 @@ def test_every_argument_may_be_missing() -> None:
     delete(None)
     with Status("nothing") as status:
         init(None, b"TF_InitKernel", status.pointer)
-        assert status.message == "DS_InitLibrary: library must not be NULL"
+        assert status.message == "library must not be NULL"
         Status.set(status.pointer, "OK", "")
 
 

@@ -85,7 +85,7 @@ def test_a_refusing_shape_function_names_op_node_and_library(library: HostLibrar
     assert caught.value.what == "node 'y' (Test>Refuses) cannot take its inputs"
     assert caught.value.status == "OUT_OF_RANGE"
     assert caught.value.found == (
-        "DS_InferShapes: the shape function of op Test>Refuses (node 'y', library "
+        "the shape function of op Test>Refuses (node 'y', library "
         f"{library.path}): no shape pleases me"
     )
     assert graph["y"] in infer(graph).errors

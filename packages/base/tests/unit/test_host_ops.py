@@ -249,7 +249,7 @@ def test_a_failing_program_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(defs, "own_ops", fail)
     with pytest.raises(HostError) as caught:
         ops.find("Nobody")
-    assert caught.value.found == "DS_FindOp: the program's op list: ValueError: stop"
+    assert caught.value.found == "the program's op list: ValueError: stop"
     del raised[0]
     with pytest.raises(KeyboardInterrupt):
         ops.find("Nobody")

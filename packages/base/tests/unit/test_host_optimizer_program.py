@@ -50,7 +50,7 @@ def test_optimizers_under_sanitizers(compile_library: Callable[..., Path]) -> No
         "TP_OptimizerConfigs.struct_size is 6510615555426900570, which no release can mean",
         "TP_OptimizerRegistrationParams.struct_size is 0; it must be set to",
         "TP_Optimizer.struct_size is 0; it must be set to",
-        "FOUR: 0 DS_RunOptimizer: the FOUR optimizer of ",
+        "FOUR: 0 the FOUR optimizer of ",
         '"configs":{"loop_optimization":"off"}',  # remapping, one member further in 88 bytes
     ):
         assert text in printed

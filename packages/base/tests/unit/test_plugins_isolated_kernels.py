@@ -297,6 +297,34 @@ def test_values_and_failures_cross(child: Any, compile_library: Compile, executo
     assert "it is isolated, and resource means nothing in its process" in answer["resource"]["text"]
 
 
+_DETAILS = """
+from drystone_base.core.payloads import json_ready
+graph = Graph()
+x = graph.add("Placeholder", "x", attrs={"dtype": dtypes.FLOAT32, "shape": None})
+graph.add("Test>Payloads", "z", [x])
+session = Session(graph, config=SessionConfig(executor=executor))
+try:
+    session.run("z:0", {"x:0": 1.0})
+except DrystoneError as error:
+    answer |= {"code": error.code, "details": json_ready(error.details), "text": str(error)}
+print(json.dumps(answer))
+"""
+
+
+@pytest.mark.parametrize("executor", ["native", "reference"])
+def test_payloads_cross_processes(child: Any, compile_library: Compile, executor: str) -> None:
+    answer = child(_DETAILS, compile_library("kernels_payloads.c"), executor)
+    assert answer["isolated"]
+    assert answer["code"] == "plugin-kernel-failed"
+    details = answer["details"]
+    assert details["acme/row"] == "17"
+    assert details["acme/raw"] == {"base64": "//4="}
+    assert details["acme/shown"] == "a\x1b[31mb\nc"
+    assert (details["drystone/node"], details["drystone/op"]) == ("z", "Test>Payloads")
+    assert details["drystone/kernel"] == "Payloads"
+    assert "  detail: acme/row = 17" in answer["text"]
+
+
 # who is isolated --------------------------------------------------------------------------------
 
 

@@ -6,6 +6,7 @@
 
 #include "core/text.h"
 #include "drystone/kernels_experimental.h"
+#include "drystone/sdk/dtype.hpp"
 
 namespace drystone::cpu {
 
@@ -137,8 +138,8 @@ Item List::make_item(std::int64_t k, DimsView dims) {
 void List::check_dtype(TF_DataType wanted) const {
   if (facts_.dtype == wanted) return;
   fail(TF_INVALID_ARGUMENT, "the list has elements of dtype " +
-                                std::to_string(static_cast<int>(facts_.dtype)) + ", the node is for " +
-                                std::to_string(static_cast<int>(wanted)));
+                                sdk::dtype_name(facts_.dtype) + ", the node is for " +
+                                sdk::dtype_name(wanted));
 }
 
 void List::check_index(std::int64_t index) const {

@@ -3,6 +3,7 @@
 
 #include "core/containers.h"
 #include "core/family.h"
+#include "drystone/sdk/dtype.hpp"
 
 namespace drystone::cpu {
 namespace {
@@ -21,8 +22,8 @@ void check(const Stack& stack, TF_DataType dtype) {
   require(!stack.closed, "a stack must not be closed");
   if (stack.dtype != dtype) {
     fail(TF_INVALID_ARGUMENT, "the stack has elements of dtype " +
-                                  std::to_string(static_cast<int>(stack.dtype)) + ", the node is for " +
-                                  std::to_string(static_cast<int>(dtype)));
+                                  sdk::dtype_name(stack.dtype) + ", the node is for " +
+                                  sdk::dtype_name(dtype));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "drystone/sdk/dtype.hpp"
 #include "plain/combine.h"
 
 namespace drystone::cpu {
@@ -27,8 +28,8 @@ void TensorArray::check(TF_DataType wanted) const {
   check_open();
   if (wanted == dtype) return;
   fail(TF_INVALID_ARGUMENT, "TensorArray '" + name + "' has dtype " +
-                                std::to_string(static_cast<int>(dtype)) + ", the node is for " +
-                                std::to_string(static_cast<int>(wanted)));
+                                sdk::dtype_name(dtype) + ", the node is for " +
+                                sdk::dtype_name(wanted));
 }
 
 TensorArray::Element& TensorArray::element(std::int64_t index, bool grow) {

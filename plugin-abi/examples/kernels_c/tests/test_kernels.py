@@ -58,8 +58,10 @@ def test_its_shape_is_that_of_its_input() -> None:
 def test_shapes_must_agree() -> None:
     session = Session(weighted_sum(DataType.DT_FLOAT, 1, size=-1))
     feeds = {"a:0": np.zeros(3, np.float32), "b:0": np.zeros(2, np.float32)}
-    with pytest.raises(DrystoneError, match="x and y must have the same shape"):
+    with pytest.raises(DrystoneError, match="x and y must have the same shape") as caught:
         session.run("y:0", feeds)
+    assert caught.value.details["example/ranks"] == "1 and 1"
+    assert caught.value.details["drystone/node"] == "y"
 
 
 def test_total_on_another_thread() -> None:

@@ -21,7 +21,8 @@
 
 namespace drystone::sdk {
 
-// A code and a message; a default one says that nothing failed.
+// A code and a message, and payloads for programs; a default one says that nothing failed.
+//   return Error(TF_OUT_OF_RANGE, "row 17 is no number").with("acme/row", "17");
 class [[nodiscard]] Error {
  public:
   Error() = default;
@@ -31,9 +32,20 @@ class [[nodiscard]] Error {
   TF_Code code() const { return code_; }
   const std::string& message() const { return message_; }
 
+  // Attach a value under a key of one's own, as TF_SetPayload does.
+  Error& with(std::string key, std::string value) & {
+    payloads_.emplace_back(std::move(key), std::move(value));
+    return *this;
+  }
+  Error with(std::string key, std::string value) && {
+    return std::move(with(std::move(key), std::move(value)));
+  }
+  const std::vector<std::pair<std::string, std::string>>& payloads() const { return payloads_; }
+
  private:
   TF_Code code_ = TF_OK;
   std::string message_;
+  std::vector<std::pair<std::string, std::string>> payloads_;
 };
 
 inline Error invalid_argument(std::string message) {

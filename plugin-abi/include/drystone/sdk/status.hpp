@@ -14,12 +14,20 @@ namespace drystone::sdk {
 // Write an error into a status that belongs to somebody else; TF_OK when there is none.
 inline void store(const Error& error, TF_Status* status) {
   TF_SetStatus(status, error.code(), error.message().c_str());
+  for (const auto& payload : error.payloads()) {
+    TF_SetPayload(status, payload.first.c_str(), payload.second.c_str());
+  }
 }
 
 // What a status says, as an error.
 inline Error load(const TF_Status* status) {
   if (TF_GetCode(status) == TF_OK) return {};
-  return {TF_GetCode(status), TF_Message(status)};
+  Error out(TF_GetCode(status), TF_Message(status));
+  const TF_PayloadVisitor add = [](const char* key, const char* value, void* error) {
+    static_cast<Error*>(error)->with(key, value);
+  };
+  TF_ForEachPayload(status, add, &out);
+  return out;
 }
 
 // A status of one's own, to hand to functions of the host:

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "drystone/sdk/buffer.hpp"
+#include "drystone/sdk/dtype.hpp"
 #include "drystone/sdk/error.hpp"
 #include "drystone/sdk/shape.hpp"
 #include "drystone/sdk/status.hpp"
@@ -33,7 +34,7 @@ class Tensor {
     const std::size_t size =
         dtype == TF_STRING ? sizeof(TF_TString) : TF_DataTypeSize(dtype);
     if (count < 0 || size == 0 || static_cast<std::size_t>(count) > SIZE_MAX / size) {
-      return invalid_argument("no tensor of dtype " + std::to_string(dtype) +
+      return invalid_argument("no tensor of dtype " + dtype_name(dtype) +
                               " has these dimensions");
     }
     Tensor out(TF_AllocateTensor(dtype, dims.data(), static_cast<int>(dims.size()),
@@ -99,8 +100,8 @@ class Tensor {
 
   Error check_dtype(TF_DataType wanted) const {
     if (get() != nullptr && dtype() == wanted) return {};
-    return invalid_argument("a tensor of dtype " + std::to_string(dtype()) +
-                            " was asked for elements of dtype " + std::to_string(wanted));
+    return invalid_argument("a tensor of dtype " + dtype_name(dtype()) +
+                            " was asked for elements of dtype " + dtype_name(wanted));
   }
 
   std::unique_ptr<TF_Tensor, Delete> tensor_;

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "drystone/datatype.h"
+#include "drystone/sdk/dtype.hpp"
 #include "drystone/sdk/error.hpp"
 #include "drystone/sdk/shape.hpp"
 #include "drystone/sdk/wire.hpp"
@@ -79,9 +80,9 @@ class TensorProtoView {
   Result<std::vector<T>> values(std::int64_t most = std::int64_t{1} << 24) const {
     if (!well_formed_) return invalid_argument("the bytes of a TensorProto are malformed");
     if (dtype_of<T>::value != dtype_) {
-      return invalid_argument("a constant of dtype " + std::to_string(dtype_) +
+      return invalid_argument("a constant of dtype " + dtype_name(dtype_) +
                               " was asked for values of dtype " +
-                              std::to_string(dtype_of<T>::value));
+                              dtype_name(dtype_of<T>::value));
     }
     const std::int64_t count = shape_.element_count();
     if (count < 0 || count > most) {

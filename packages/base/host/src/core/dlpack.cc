@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/dtype_names.h"
 #include "core/failure.h"
 #include "core/live.h"
 #include "core/tensor.h"
@@ -83,7 +84,7 @@ const Pair& outward(TF_DataType dtype) {
   for (const Pair& pair : kTypes) {
     if (pair.dtype == dtype) return pair;
   }
-  fail(TF_INVALID_ARGUMENT, "DLPack has no dtype for TF_DataType " + std::to_string(dtype));
+  fail(TF_INVALID_ARGUMENT, "DLPack has no dtype for " + dtype_name(dtype));
 }
 
 TF_DataType inward(const ElementType& type, bool padded) {

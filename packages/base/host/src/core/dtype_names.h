@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "drystone/sdk/dtype.hpp"
+
 namespace drystone::host {
 
 // The number for a name in specs ("float", "int32"), 0 for no data type.
@@ -14,8 +16,7 @@ int dtype_of_spec(std::string_view name);
 // The number for a name in the text format ("DT_FLOAT", "DT_FLOAT_REF"), -1 for none.
 int dtype_of_enum(std::string_view name);
 
-// The name in specs; "type 77" for a number that is none.
-std::string dtype_name(int number);
+using sdk::dtype_name;
 
 // Whether the number is a data type other than a reference.
 bool is_dtype(int number);

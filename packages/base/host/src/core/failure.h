@@ -8,21 +8,64 @@
 #include <utility>
 
 #include "core/status.h"
+#include "drystone/payloads.h"
 
 namespace drystone::host {
 
-// Thrown inside a guarded body; becomes the status of the call.
+// What a failure is about; "" where there is no such thing.
+struct Subject {
+  std::string node{};
+  std::string op{};
+  std::string kernel{};
+  std::string library{};
+  std::string device{};
+
+  // "node 'a' (op Relu, kernel 'MyRelu' of /path.so)", or "node 'a' (Relu)" without a kernel.
+  std::string title() const;
+};
+
+// Thrown inside a guarded body; becomes the status of the call: code and message, which people read, and
+// payloads, which programs read. What is about a node is made by fail_at() or failure_at(), what a status
+// of somebody else's says by pass_on().
 struct Failure : std::exception {
-  Failure(TF_Code code_, std::string message_) : code(code_), message(std::move(message_)) {}
+  Failure(TF_Code code_, std::string message_, Payloads payloads_ = {})
+      : code(code_), message(std::move(message_)), payloads(std::move(payloads_)) {}
   const char* what() const noexcept override { return message.c_str(); }
+
+  // The node was reached through this function, which that node called; the innermost first.
+  void reached_through(const std::string& function, const std::string& node);
+  // The message without the names of what it is about.
+  const std::string& found() const;
 
   TF_Code code;
   std::string message;
+  Payloads payloads;
 };
+
+// The failure, which names its subject.
+Failure failure_at(const Subject& subject, Failure failure);
+[[noreturn]] void fail_at(const Subject& subject, Failure failure);
+
+// What a status of a plugin's or the embedder's says, behind `before`, with its payloads: those of
+// plugins within the bounds of drystone/payloads.h. `more` is what is known beside them.
+Failure failure_in(const TF_Status& status, const std::string& before = {}, Payloads more = {});
+[[noreturn]] void pass_on(const TF_Status& status, const std::string& before = {}, Payloads more = {});
+
+// Set what the status says of a failed call.
+void set(TF_Status* status, const char* function, const Failure& failure) noexcept;
+// The same of a failure that is only a text.
+void set_found(TF_Status* status, TF_Code code, const char* function, const char* text) noexcept;
 
 [[noreturn]] inline void fail(TF_Code code, std::string message) {
   throw Failure(code, std::move(message));
 }
+[[noreturn]] inline void fail(TF_Code code, std::string message, Payloads payloads) {
+  throw Failure(code, std::move(message), std::move(payloads));
+}
+
+// Fails with a check of which everything is known; the message is "CHECK: FOUND; needed: NEEDED".
+[[noreturn]] void fail_check(TF_Code code, const std::string& check, const std::string& found,
+                             const std::string& needed);
 
 // Fails with INVALID_ARGUMENT unless the argument, a pointer to anything, is there.
 template <class T>
@@ -33,20 +76,17 @@ void require(T* argument, const char* name) {
 // Runs `body` and turns whatever it throws into `status`, which may be NULL. Nothing leaves it.
 template <class Body>
 void guarded(TF_Status* status, const char* function, Body&& body) noexcept {
-  const auto named = [&](TF_Code code, const char* text) noexcept {
-    set(status, code, function, text);
-  };
   clear(status);
   try {
     std::forward<Body>(body)();
   } catch (const Failure& failure) {
-    named(failure.code, failure.message.c_str());
+    set(status, function, failure);
   } catch (const std::bad_alloc&) {
-    named(TF_RESOURCE_EXHAUSTED, "out of memory");
+    set_found(status, TF_RESOURCE_EXHAUSTED, function, "out of memory");
   } catch (const std::exception& error) {
-    named(TF_INTERNAL, error.what());
+    set_found(status, TF_INTERNAL, function, error.what());
   } catch (...) {
-    named(TF_INTERNAL, "an exception of unknown type was thrown");
+    set_found(status, TF_INTERNAL, function, "an exception of unknown type was thrown");
   }
 }
 

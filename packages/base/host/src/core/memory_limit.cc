@@ -62,8 +62,8 @@ std::size_t byte_limit() noexcept {
 }
 
 void fail_too_large(unsigned __int128 bytes, const std::string& what) {
-  fail(TF_RESOURCE_EXHAUSTED, "a tensor must fit in this machine's memory, with room for others: " + what + decimal(bytes) +
-                                  " bytes, it may take at most " + std::to_string(byte_limit()) + " bytes");
+  fail_check(TF_RESOURCE_EXHAUSTED, "a tensor must fit in this machine's memory, with room for others",
+             what + decimal(bytes) + " bytes", "at most " + std::to_string(byte_limit()) + " bytes");
 }
 
 }  // namespace drystone::host

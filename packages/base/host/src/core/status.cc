@@ -4,11 +4,13 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include "core/live.h"
 #include "core/memory_guards.h"
 #include "core/readable.h"
+#include "drystone/payloads.h"
 
 using drystone::host::Kind;
 
@@ -159,6 +161,11 @@ void TF_SetStatus(TF_Status* status, TF_Code code, const char* message) {
 }
 
 void TF_SetPayload(TF_Status* status, const char* key, const char* value) {
+  if (key == nullptr || std::string_view(key).starts_with(DS_PAYLOAD_PREFIX)) return;
+  DS_SetPayload(status, key, value);
+}
+
+void DS_SetPayload(TF_Status* status, const char* key, const char* value) {
   if (status == nullptr || status->code == TF_OK || key == nullptr || value == nullptr) return;
   try {
     status->payloads[key] = value;

@@ -9,6 +9,11 @@
 #include "drystone/buffer.h"
 #include "drystone/status.h"
 
+namespace drystone::host {
+// By key: see drystone/payloads.h.
+using Payloads = std::map<std::string, std::string>;
+}  // namespace drystone::host
+
 struct TF_Status {
   TF_Status();
   ~TF_Status();
@@ -24,7 +29,7 @@ struct TF_Status {
 
   TF_Code code = TF_OK;
   std::string message;
-  std::map<std::string, std::string> payloads;
+  drystone::host::Payloads payloads;
 };
 
 namespace drystone::host {

@@ -52,7 +52,8 @@ void read_bytes(const Stored& from, std::size_t offset, std::size_t bytes, void*
       fail(TF_UNAVAILABLE, std::string("the model's file cannot be read: ") + std::strerror(errno));
     }
     if (got == 0) {
-      fail(TF_DATA_LOSS, "the model's file has become shorter than it was when it was loaded");
+      fail(TF_DATA_LOSS, "the model's file has become shorter than it was when it was loaded",
+           {{DS_PAYLOAD_CODE, "file-changed"}});
     }
     out += got;
     at += got;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/dtype_names.h"
 #include "core/failure.h"
 #include "core/live.h"
 #include "core/memory_guards.h"
@@ -95,7 +96,7 @@ std::string listed(const std::int64_t* dims, int count) {
 }
 
 std::string described(const std::int64_t* dims, int count, TF_DataType dtype) {
-  return listed(dims, count) + " of dtype " + std::to_string(static_cast<int>(dtype)) + ": ";
+  return listed(dims, count) + " of " + dtype_name(dtype) + ": ";
 }
 
 // For what bytes_for() has no number: as kernels in Python say it (drystone_base/kernels/_limits.py).
@@ -107,8 +108,8 @@ std::string described(const std::int64_t* dims, int count, TF_DataType dtype) {
   if (!is_shape || size == 0) fail(TF_INVALID_ARGUMENT, "no tensor has that dtype and those dimensions");
   const auto number = elements(dims, count);
   if (!number) {
-    fail(TF_INVALID_ARGUMENT, "a tensor's element count must fit in 63 bits: " + listed(dims, count) +
-                                  ", it may have fewer than 2^63 elements");
+    fail_check(TF_INVALID_ARGUMENT, "a tensor's element count must fit in 63 bits", listed(dims, count),
+               "fewer than 2^63 elements");
   }
   fail_too_large(static_cast<unsigned __int128>(*number) * size, described(dims, count, dtype));
 }

@@ -17,7 +17,7 @@ void call_plugin(const std::string& what, Body&& body) {
   TF_Status status;
   const PluginCall running(what.c_str(), running_call == nullptr ? "" : running_call->library);
   std::forward<Body>(body)(&status);
-  if (status.code != TF_OK) fail(status.code, what + ": " + status.message);
+  if (status.code != TF_OK) pass_on(status, what + ": ");
 }
 
 // A member of a table and whether the plugin has set it.

@@ -115,7 +115,7 @@ void on_some_stream(DS_Stream* stream, DS_DeviceMemory& memory, Body&& body) {
   TF_Status status;
   const std::unique_ptr<DS_Stream, void (*)(DS_Stream*)> own(DS_NewStream(memory.device, &status),
                                                              DS_DeleteStream);
-  if (own == nullptr) fail(status.code, status.message);
+  if (own == nullptr) pass_on(status);
   body(*own);
   block_for_stream(*own);
 }

@@ -86,8 +86,7 @@ void compute(Run& run, DS_Plan& plan, TF_Tensor* const* given, Values& found) {
   } catch (const Failure& failure) {  // a kernel that was told to stop failed in its own words
     RunStop* const stop = run.stop();
     if (stop == nullptr || !stop->is_set()) throw;
-    if (!failure.message.ends_with(kernels::kNotDone)) stop->fail_in_node();
-    stop->fail_in_node(", and its " + kernel_of(stop->now()) + std::string(kernels::kNotDone));
+    stop->fail_in_node(failure.payloads.contains(DS_PAYLOAD_AWAITED) ? Awaited::done : Awaited::nothing);
   } catch (...) {
     if (run.stop() != nullptr && run.stop()->is_set()) run.stop()->fail_in_node();
     throw;
@@ -127,9 +126,14 @@ void drystone::host::executor::run_here(DS_Plan& plan, const DS_RunOptions& opti
 
 namespace {
 
-void run_checked(DS_Plan& plan, const DS_RunOptions& options, std::string* record,
+[[noreturn]] void fail_damaged(const std::string& damage) {
+  fail(TF_DATA_LOSS, "the session is damaged: " + damage,
+       {{DS_PAYLOAD_CODE, "session-damaged"}, {DS_PAYLOAD_FOUND, damage}});
+}
+
+void run_given(DS_Plan& plan, const DS_RunOptions& options, std::string* record,
                  TF_Tensor* const* feeds, TF_Tensor** fetches) {
-  if (plan.session.states.is_damaged()) fail(TF_DATA_LOSS, "the session is damaged: " + plan.session.states.damage());
+  if (plan.session.states.is_damaged()) fail_damaged(plan.session.states.damage());
   if (plan.session.stuck.any()) plan.session.stuck.refuse(*plan.program);
   if (runs_aside(plan, options, feeds) && run_aside(plan, options, record, feeds, fetches)) return;
   run_here(plan, options, record, feeds, fetches, nullptr);
@@ -160,9 +164,9 @@ class KeptControl {
 void run_kept(DS_Plan& plan, const DS_RunOptions& options, std::string* record, TF_Tensor* const* feeds,
               TF_Tensor** fetches) {
   const std::vector<std::string>& plugins = plan.program->plugins;
-  if (plugins.empty()) [[likely]] return run_checked(plan, options, record, feeds, fetches);
+  if (plugins.empty()) [[likely]] return run_given(plan, options, record, feeds, fetches);
   const KeptControl kept(plugins);
-  run_checked(plan, options, record, feeds, fetches);
+  run_given(plan, options, record, feeds, fetches);
 }
 
 // The same, with a record of it in `options.trace`, also of a run that fails.
@@ -179,6 +183,27 @@ void record_plan(DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* 
   }
   fill(options.trace, record);
 }
+
+}  // namespace
+
+void drystone::host::executor::run_checked(DS_Plan* plan, const DS_RunOptions* options, TF_Tensor* const* feeds,
+                                           int num_feeds, TF_Tensor** fetches, int num_fetches) {
+  if (fetches != nullptr && num_fetches > 0) std::fill_n(fetches, num_fetches, nullptr);
+  require(plan, "plan");
+  prepare_thread();
+  const std::size_t needed = plan->program->blocks[0].fetches.size();
+  if (num_fetches < 0 || static_cast<std::size_t>(num_fetches) != needed ||
+      (needed != 0 && fetches == nullptr)) {
+    fail(TF_INVALID_ARGUMENT, "the plan has " + std::to_string(needed) + " fetches, room for " +
+                                  std::to_string(num_fetches) + " was given");
+  }
+  const DS_RunOptions given = members(options, "options");
+  check_feeds(plan->program->blocks[0], feeds, num_feeds);
+  if (given.trace == nullptr) run_kept(*plan, given, nullptr, feeds, fetches);
+  else record_plan(*plan, given, feeds, fetches);
+}
+
+namespace {
 
 void numbers(Json* json, const char* name, const std::vector<std::int32_t>& from, Slice which) {
   json->key(name);
@@ -314,21 +339,7 @@ void DS_Cancel(DS_Cancellation* cancellation) {
 
 void DS_RunPlan(DS_Plan* plan, const DS_RunOptions* options, TF_Tensor* const* feeds, int num_feeds,
                 TF_Tensor** fetches, int num_fetches, TF_Status* status) {
-  if (fetches != nullptr && num_fetches > 0) std::fill_n(fetches, num_fetches, nullptr);
-  guarded(status, __func__, [&] {
-    require(plan, "plan");
-    prepare_thread();
-    const std::size_t needed = plan->program->blocks[0].fetches.size();
-    if (num_fetches < 0 || static_cast<std::size_t>(num_fetches) != needed ||
-        (needed != 0 && fetches == nullptr)) {
-      fail(TF_INVALID_ARGUMENT, "the plan has " + std::to_string(needed) + " fetches, room for " +
-                                    std::to_string(num_fetches) + " was given");
-    }
-    const DS_RunOptions given = members(options, "options");
-    check_feeds(plan->program->blocks[0], feeds, num_feeds);
-    if (given.trace == nullptr) run_kept(*plan, given, nullptr, feeds, fetches);
-    else record_plan(*plan, given, feeds, fetches);
-  });
+  guarded(status, __func__, [&] { run_checked(plan, options, feeds, num_feeds, fetches, num_fetches); });
 }
 
 }  // extern "C"

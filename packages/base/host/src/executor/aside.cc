@@ -129,7 +129,7 @@ class Job : public Task {
     const Instruction* in = stop_.now();
     if (in != nullptr) plan_.session.stuck.add(this, *in);
     lock.unlock();
-    stop_.fail_in_node(", and its " + kernel_of(in) + " has not returned");
+    stop_.fail_in_node(Awaited::its_return);
   }
 
   DS_Plan& plan_;

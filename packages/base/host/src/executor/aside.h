@@ -21,6 +21,10 @@ bool runs_aside(const DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* co
 bool run_aside(DS_Plan& plan, const DS_RunOptions& options, std::string* record,
                TF_Tensor* const* feeds, TF_Tensor** fetches);
 
+// What DS_RunPlan does. Throws Failure.
+void run_checked(DS_Plan* plan, const DS_RunOptions* options, TF_Tensor* const* feeds, int num_feeds,
+                 TF_Tensor** fetches, int num_fetches);
+
 // Runs a plan on this thread. `stop`: of a run whose caller waits elsewhere, else NULL.
 void run_here(DS_Plan& plan, const DS_RunOptions& options, std::string* record,
               TF_Tensor* const* feeds, TF_Tensor** fetches, RunStop* stop);

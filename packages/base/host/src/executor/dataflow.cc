@@ -113,8 +113,9 @@ class DataflowRun {
 
   [[noreturn]] void dead_fetch(std::size_t k) const {
     const bool is_named = k < block_.fetch_names.size();
-    fail(TF_INVALID_ARGUMENT, "tensor '" + (is_named ? block_.fetch_names[k] : name_of(block_.fetches[k])) +
-                                  "' has no value: it belongs to a branch or a loop that did not run");
+    const std::string name = is_named ? block_.fetch_names[k] : name_of(block_.fetches[k]);
+    fail(TF_INVALID_ARGUMENT, "tensor '" + name + "' has no value: it belongs to a branch or a loop that did not run",
+         {{DS_PAYLOAD_CODE, "dead-fetch"}, {DS_PAYLOAD_TENSOR, name}});
   }
 
   const Instruction& instruction(std::int32_t k) const {
@@ -360,7 +361,7 @@ class DataflowRun {
     const Instruction& in = block_.instructions[index];
     if (iteration == nullptr || frames_.frame_of[index] != frame.number) {
       release(value);
-      fail(TF_INVALID_ARGUMENT, "node '" + in.node + "' takes values of different frames");
+      fail_at({.node = in.node, .op = in.op}, {TF_INVALID_ARGUMENT, "it takes values of different frames"});
     }
     Arrivals& arrived = iteration->arrivals[static_cast<std::size_t>(frames_.place[index])];
     const auto first = static_cast<std::size_t>(frames_.slot[index]);
@@ -404,7 +405,7 @@ class DataflowRun {
     Iteration* iteration = frame.iteration(at);
     const auto index = static_cast<std::size_t>(k);
     if (iteration == nullptr || frames_.frame_of[index] != frame.number) {
-      fail(TF_INVALID_ARGUMENT, "node '" + instruction(k).node + "' waits for nodes of different frames");
+      fail_at({.node = instruction(k).node, .op = instruction(k).op}, {TF_INVALID_ARGUMENT, "it waits for nodes of different frames"});
     }
     Arrivals& arrived = iteration->arrivals[static_cast<std::size_t>(frames_.place[index])];
     --arrived.missing;

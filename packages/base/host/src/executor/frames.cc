@@ -91,7 +91,7 @@ void Frames::find_frames(const Block& block) {
       ++shapes[static_cast<std::size_t>(frame)].enters;
     } else if (in.kind == Kind::exit) {
       frame = shapes[static_cast<std::size_t>(frame)].parent;
-      if (frame < 0) fail(TF_INVALID_ARGUMENT, "node '" + in.node + "' leaves no frame");
+      if (frame < 0) fail_at({.node = in.node, .op = in.op}, {TF_INVALID_ARGUMENT, "it leaves no frame"});
     }
     for (const Edge& edge : edges_of[k].of(edges)) reach(edge.consumer, frame);
     for (const std::int32_t consumer : control_edges_of[k].of(control_edges)) reach(consumer, frame);

@@ -32,8 +32,8 @@ TF_Tensor* referring(DS_Variable* variable, const std::vector<DS_Variable*>& var
   return new_reference(variable);
 }
 
-std::string title(const Instruction& in) {
-  return in.kernel != nullptr ? in.kernel->title() : "node '" + in.node + "' (" + in.op + ")";
+Subject subject_of(const Instruction& in) {
+  return in.kernel != nullptr ? in.kernel->subject() : Subject{.node = in.node, .op = in.op};
 }
 
 bool is_opaque(const TF_Tensor* value) {
@@ -118,8 +118,7 @@ void Run::kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_T
     variables[k] = reference(inputs[k]);
     if (variables[k] != nullptr) continue;
     if (!is_opaque(inputs[k])) {
-      fail(TF_INVALID_ARGUMENT, "input " + std::to_string(k) + " of node '" + in.node +
-                                    "' must be a reference to a variable");
+      fail_at(subject_of(in), {TF_INVALID_ARGUMENT, "input " + std::to_string(k) + " must be a reference to a variable"});
     }
     made.held.push_back(adapted(in, k, inputs[k], kReference));
     variables[k] = reference(made.held.back());
@@ -148,9 +147,9 @@ TF_Tensor* Run::adapted(const Instruction& in, std::size_t k, const TF_Tensor* o
                        ? nullptr
                        : callbacks_.adapt(callbacks_.context, opaque, dtype, &status_);
   if (out == nullptr) {
-    fail(status_.code == TF_OK ? TF_INVALID_ARGUMENT : status_.code,
-         title(in) + ": input " + std::to_string(k) + ": " +
-             (status_.message.empty() ? "a value that only the embedder knows" : status_.message));
+    const std::string input = "input " + std::to_string(k) + ": ";
+    if (status_.code != TF_OK) fail_at(subject_of(in), failure_in(status_, input));
+    fail_at(subject_of(in), {TF_INVALID_ARGUMENT, input + "a value that only the embedder knows"});
   }
   if (opaque->memory->constant && out->memory != nullptr) out->memory->constant = true;
   hold(out);
@@ -162,8 +161,7 @@ TF_Tensor* Run::adapted(const Instruction& in, std::size_t k, const TF_Tensor* o
 
 bool Run::chooses(const Instruction& in, std::size_t k, const TF_Tensor* condition) {
   if (condition->count() != 1) {
-    fail(TF_INVALID_ARGUMENT, title(in) + ": its choice has " + std::to_string(condition->count()) +
-                                  " elements, it must have one");
+    fail_at(subject_of(in), {TF_INVALID_ARGUMENT, "its choice has " + std::to_string(condition->count()) + " elements, it must have one"});
   }
   if (condition->memory == nullptr || is_opaque(condition)) return holds(in, k, condition);
   return element_truth(*condition);
@@ -176,7 +174,7 @@ bool Run::holds(const Instruction& in, std::size_t k, const TF_Tensor* condition
     condition = made.held.back();
   }
   if (condition->memory == nullptr || is_opaque(condition)) {
-    fail(TF_INVALID_ARGUMENT, title(in) + ": a condition must be a number or a string");
+    fail_at(subject_of(in), {TF_INVALID_ARGUMENT, "a condition must be a number or a string"});
   }
   return truth(*condition);
 }
@@ -200,7 +198,7 @@ void Run::callback(const Instruction& in, std::int32_t number, TF_Tensor** input
   if (status_.code == TF_OK && complete) return;
   for (std::int32_t k = 0; k < in.outputs.count; ++k) drop(std::exchange(outputs[k], nullptr));
   if (status_.code == TF_OK) set(&status_, TF_INTERNAL, "DS_Callbacks.compute", "an output is missing");
-  fail(status_.code, status_.message);
+  throw failure_in(status_);
 }
 
 void Run::steady(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {

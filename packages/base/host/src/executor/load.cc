@@ -229,8 +229,7 @@ class BlockLoader {
       id = DS_FindKernel(&node, &def, nullptr, &status);
     }
     if (id < 0) {
-      fail(TF_UNIMPLEMENTED, "node '" + in.node + "' cannot run: op '" + in.op + "' has no kernel" +
-                                 (status.message.empty() ? "" : ": " + status.message));
+      fail_at({.node = in.node, .op = in.op}, {TF_UNIMPLEMENTED, "it has no kernel" + (status.message.empty() ? "" : ": " + status.message)});
     }
     in.kernel.reset(DS_Kernel::make(kernels::find(id), fields.node_def, op_def, ""));
     const auto is_ref = [](const kernels::Signature& s) {

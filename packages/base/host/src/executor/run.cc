@@ -127,18 +127,15 @@ std::int64_t Run::remaining_ms() const {
 void Run::poll(const Instruction& in) {
   if (const auto* counter = ticks()) tick_ = counter->load(std::memory_order_relaxed);
   if (poll_(run_context_) == 0) return;
-  fail(TF_CANCELLED, "the run was interrupted before node '" + in.node + "' (" + in.op + ")");
+  fail_interrupted(&in, "before");
 }
 
 void Run::check_limits(const Instruction& in) {
   if (stop_->is_set()) stop_->fail_in_node();
   if (cancellation_ != nullptr && cancellation_->is_set.load(std::memory_order_relaxed)) {
-    fail(TF_CANCELLED, "the run was cancelled before node '" + in.node + "' (" + in.op + ")");
+    fail_cancelled(&in, "before");
   }
-  if (deadline_ && std::chrono::steady_clock::now() > *deadline_) {
-    fail(TF_DEADLINE_EXCEEDED,
-         "the run was stopped at node '" + in.node + "' (" + in.op + "): its time is over");
-  }
+  if (deadline_ && std::chrono::steady_clock::now() > *deadline_) fail_late(&in);
   if (poll_ != nullptr && ticks_ == nullptr && is_on_its_thread() && is_time_to_ask()) poll(in);
 }
 
@@ -324,8 +321,8 @@ class Run::Depth {
  public:
   Depth(Run& run, const Instruction& in) : run_(run) {
     if (run_.depth_ >= kMostDepth) {
-      fail(TF_RESOURCE_EXHAUSTED, "functions call one another more than " +
-                                      std::to_string(kMostDepth) + " deep at node '" + in.node + "'");
+      fail(TF_RESOURCE_EXHAUSTED, "functions call one another more than " + std::to_string(kMostDepth) + " deep at node '" + in.node + "'",
+           {{DS_PAYLOAD_NODE, in.node}, {DS_PAYLOAD_OP, in.op}});
     }
     ++run_.depth_;
   }
@@ -336,15 +333,6 @@ class Run::Depth {
  private:
   Run& run_;
 };
-
-namespace {
-
-[[noreturn]] void fail_within(Failure& failure, const Block& callee, const Instruction& in) {
-  failure.message += "\n  in function '" + callee.name + "', called by node '" + in.node + "'";
-  throw;
-}
-
-}  // namespace
 
 void Run::call(const Instruction& in, std::int32_t block, TF_Tensor** inputs,
                const TF_Bool* given_up, TF_Tensor** results) {
@@ -358,7 +346,8 @@ void Run::call(const Instruction& in, std::int32_t block, TF_Tensor** inputs,
     }
     run(callee, values.data(), results);
   } catch (Failure& failure) {
-    fail_within(failure, callee, in);
+    failure.reached_through(callee.name, in.node);
+    throw;
   }
 }
 
@@ -437,7 +426,8 @@ void Run::loop(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_u
     for (std::size_t k = 0; k < count; ++k) outputs[k] = std::exchange(variables[k], nullptr);
   } catch (Failure& failure) {
     if (running == nullptr || in.kind == Kind::loop) throw;
-    fail_within(failure, *running, in);
+    failure.reached_through(running->name, in.node);
+    throw;
   }
 }
 

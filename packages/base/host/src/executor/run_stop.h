@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <string>
 
 #include "core/failure.h"
 #include "executor/plan.h"
@@ -13,14 +12,13 @@
 
 namespace drystone::host::executor {
 
-// "kernel 'MyRelu' of /path.so", of the node that runs.
-inline std::string kernel_of(const Instruction* in) {
-  if (in != nullptr && in->compiled != nullptr) {
-    return "kernel of subgraph backend '" + std::string(in->compiled->backend().itself->name) + "'";
-  }
-  if (in == nullptr || in->kernel == nullptr) return "kernel";
-  return "kernel '" + in->kernel->registered->name + "' of " + in->kernel->registered->library;
-}
+// What the kernel has not done yet of a run that goes on without it.
+enum class Awaited : std::uint8_t { nothing, its_return, done };
+
+// How runs fail that are over before their end: at the instruction, or before the first.
+[[noreturn]] void fail_late(const Instruction* in, Awaited awaited = Awaited::nothing);
+[[noreturn]] void fail_cancelled(const Instruction* in, const char* where, Awaited awaited = Awaited::nothing);
+[[noreturn]] void fail_interrupted(const Instruction* in, const char* where, Awaited awaited = Awaited::nothing);
 
 class RunStop : public Stop {
  public:
@@ -37,14 +35,13 @@ class RunStop : public Stop {
   Now& place_of_now() noexcept { return now_; }
   const Instruction* now() const noexcept { return now_.load(std::memory_order_relaxed); }
 
-  // Fails with what the reason is. `more`: behind it.
-  [[noreturn]] void fail_in_node(const std::string& more = {}) const {
-    const Instruction* in = now();
-    const std::string node = in == nullptr ? "its first node" : "node '" + in->node + "' (" + in->op + ")";
+  // Fails with what the reason is. `awaited`: what the kernel of the node that runs still owes.
+  [[noreturn]] void fail_in_node(Awaited awaited = Awaited::nothing) const {
+    const Instruction* const in = now();
     switch (why_.load(std::memory_order_relaxed)) {
-      case Why::time: fail(TF_DEADLINE_EXCEEDED, "the run was stopped at " + node + ": its time is over" + more);
-      case Why::interrupted: fail(TF_CANCELLED, "the run was interrupted in " + node + more);
-      default: fail(TF_CANCELLED, "the run was cancelled in " + node + more);
+      case Why::time: fail_late(in, awaited);
+      case Why::interrupted: fail_interrupted(in, "in", awaited);
+      default: fail_cancelled(in, "in", awaited);
     }
   }
 

@@ -12,6 +12,10 @@ std::string Plugin::told(const std::string& path, const char* member,
   return path + ": " + member + " of the " + scheme + " filesystem (" + library + "): " + text;
 }
 
+Failure Plugin::said(const TF_Status& status, const std::string& path, const char* member) const {
+  return failure_in(status, told(path, member, ""), {{DS_PAYLOAD_LIBRARY, library}});
+}
+
 void Plugin::not_offered(const std::string& path, const char* member) const {
   fail(TF_UNIMPLEMENTED, path + ": " + member + " is not offered by the " + scheme +
                              " filesystem (" + library + ")");

@@ -52,6 +52,9 @@ struct Plugin {
   }
   [[noreturn]] void wrote_outside(const std::string& path, const char* member, const char* what) const;
 
+  // What a status of the plugin's says about a path.
+  Failure said(const TF_Status& status, const std::string& path, const char* member) const;
+
   // Calls body(status) with a fresh status. What the plugin says or throws becomes a Failure,
   // except that a status `fine` is let through.
   template <class Body>
@@ -60,7 +63,7 @@ struct Plugin {
     const PluginCall running(member, library.c_str());
     const auto checked = [&] {
       if (status.code != TF_OK && status.code != fine) {
-        fail(status.code, told(path, member, status.message));
+        throw said(status, path, member);
       }
     };
     try {

@@ -201,8 +201,7 @@ std::vector<Maybe> PluginFilesystem::paths_exist(const std::vector<std::string>&
     const TF_Status& status = *owned[k];
     out.push_back(status.code == TF_OK
                       ? Maybe()
-                      : Failure{status.code,
-                                plugin().told(paths[k], "paths_exist", status.message)});
+                      : plugin().said(status, paths[k], "paths_exist"));
   }
   return out;
 }

@@ -34,7 +34,7 @@ class Handles {
 
 // Throws what a status says.
 void pass_on(const TF_Status& status) {
-  if (status.code != TF_OK) throw Failure{status.code, status.message};
+  if (status.code != TF_OK) pass_on(status);
 }
 
 void lend(Handles& tensors, const std::int64_t* word) {
@@ -65,7 +65,7 @@ std::int64_t* describe(TF_Tensor* tensor, std::int64_t* word) {
 extern "C" int DS_RunKernelOnArrays(DS_Kernel* kernel, const DS_KernelCall* call,
                                     const int64_t* inputs, int num_inputs, int64_t* answer,
                                     int capacity, TF_Status* status) {
-  TF_Status own;
+  TF_Status own, ran;
   int64_t* end = answer == nullptr ? nullptr : answer + 1;
   guarded(&own, "DS_RunKernel", [&] {
     const int num_outputs = DS_KernelNumOutputs(kernel);
@@ -77,18 +77,18 @@ extern "C" int DS_RunKernelOnArrays(DS_Kernel* kernel, const DS_KernelCall* call
     }
     Handles given(num_inputs), made(num_outputs);
     lend(given, inputs);
-    TF_Status ran;
     DS_RunKernel(kernel, call, given.data(), given.size(), made.data(), made.size(), &ran);
-    if (ran.code != TF_OK) throw Failure{ran.code, ran.message.substr(ran.message.find(' ') + 1)};
-    for (int k = 0; k < num_outputs; ++k) end = describe(std::exchange(made[k], nullptr), end);
+    for (int k = 0; k < num_outputs && ran.code == TF_OK; ++k) end = describe(std::exchange(made[k], nullptr), end);
   });
   if (answer != nullptr && capacity > 0) {
     const int room = capacity - static_cast<int>(end - answer);
     answer[0] = DS_TakeReleased(reinterpret_cast<uint64_t*>(end), room);
   }
+  TF_Status& said = ran.code == TF_OK ? own : ran;
   if (status != nullptr) {
-    status->code = own.code;
-    status->message.swap(own.message);
+    status->code = said.code;
+    status->message.swap(said.message);
+    status->payloads.swap(said.payloads);
   }
-  return own.code;
+  return said.code;
 }

@@ -217,10 +217,10 @@ TF_Buffer* TF_OpKernelConstruction_GetNodeDef(TF_OpKernelConstruction* ctx, TF_S
 }
 
 void TF_OpKernelConstruction_Failure(TF_OpKernelConstruction* ctx, TF_Status* status) {
-  if (ctx == nullptr || ctx->code != TF_OK) return;
-  ctx->code = status == nullptr ? TF_INTERNAL : status->code;
+  if (ctx == nullptr || ctx->failure || (status != nullptr && status->code == TF_OK)) return;
   answered(0, [&] {
-    ctx->message = status == nullptr ? "it failed and gave no status" : status->message;
+    if (status == nullptr) ctx->failure.emplace(TF_INTERNAL, "it failed and gave no status");
+    else ctx->failure = failure_in(*status);
     return 0;
   });
 }

@@ -2,6 +2,7 @@
 #ifndef DRYSTONE_HOST_KERNELS_CONSTRUCTION_H_
 #define DRYSTONE_HOST_KERNELS_CONSTRUCTION_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,7 @@
 
 struct TF_OpKernelConstruction {
   const drystone::host::kernels::Node& node;
-  TF_Code code = TF_OK;  // of the first failure
-  std::string message;
+  std::optional<drystone::host::Failure> failure;  // the first
   std::vector<unsigned char>* takes_stored = nullptr;  // per input
 };
 

@@ -17,12 +17,11 @@ namespace {
 void check_input(const DS_Kernel& kernel, std::size_t i, const TF_Tensor* given) {
   const TF_DataType needed = kernel.inputs.types[i];
   if (given == nullptr || given->memory == nullptr) {
-    fail(TF_INVALID_ARGUMENT, kernel.title() + ": input " + std::to_string(i) + " has no value");
+    fail_at(kernel.subject(), {TF_INVALID_ARGUMENT, "input " + std::to_string(i) + " has no value"});
   }
   if (given->dtype != needed) {
-    fail(TF_INVALID_ARGUMENT, kernel.title() + ": input " + std::to_string(i) + " has dtype " +
-                                  dtype_name(given->dtype) + ", it must be " +
-                                  dtype_name(needed));
+    fail_at(kernel.subject(), {TF_INVALID_ARGUMENT, "input " + std::to_string(i) + " has dtype " + dtype_name(given->dtype) +
+                                                        ", it must be " + dtype_name(needed)});
   }
 }
 
@@ -76,10 +75,8 @@ std::vector<VariablePtr> references(const DS_KernelCall& call, const Signature& 
 void check_reference(const DS_Kernel& kernel, std::size_t i, const Variable& variable) {
   const TF_DataType needed = kernel.inputs.types[i];
   if (variable.dtype() == needed) return;
-  fail(TF_INVALID_ARGUMENT, kernel.title() + ": input " + std::to_string(i) +
-                                " is a reference of dtype " +
-                                dtype_name(variable.dtype()) +
-                                ", it must be " + dtype_name(needed));
+  fail_at(kernel.subject(), {TF_INVALID_ARGUMENT, "input " + std::to_string(i) + " is a reference of dtype " +
+                                                      dtype_name(variable.dtype()) + ", it must be " + dtype_name(needed)});
 }
 
 }  // namespace
@@ -125,8 +122,7 @@ void TF_OpKernelContext::end_more() noexcept {
   for (Memory* memory : scratch) release(memory);
   scratch.clear();
   if (failed.exchange(false, std::memory_order_relaxed)) {
-    code = TF_OK;
-    message.clear();
+    failure.reset();
   }
   done = false;
   deferred = 0;
@@ -264,24 +260,23 @@ std::unique_ptr<TF_Tensor> TF_OpKernelContext::allocate(TF_DataType dtype, const
   TF_Status status;
   std::unique_ptr<TF_Tensor> out(
       call->allocate(call->allocate_context, dtype, dims, count, &status));
-  if (status.code != TF_OK) fail(status.code, status.message);
+  if (status.code != TF_OK) pass_on(status);
   if (out == nullptr) fail(TF_RESOURCE_EXHAUSTED, "the device gave no memory");
   return out;
 }
 
-void TF_OpKernelContext::fail_call(TF_Code code_, std::string text) noexcept {
+void TF_OpKernelContext::fail_call(Failure first) noexcept {
   const std::lock_guard lock(mutex);
   if (failed.load(std::memory_order_relaxed)) return;
   has_more = true;
-  code = code_;
-  message = std::move(text);
+  failure = std::move(first);
   failed.store(true, std::memory_order_release);
 }
 
 void TF_OpKernelContext::check_failed() {
   if (!failed.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(mutex);
-  fail(code, message);
+  throw Failure(*failure);
 }
 
 constinit thread_local TF_OpKernelContext* drystone::host::kernels::spare_context

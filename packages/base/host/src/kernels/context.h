@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,7 +85,7 @@ struct TF_OpKernelContext {
   std::unique_ptr<TF_Tensor> allocate(TF_DataType dtype, const int64_t* dims, int count,
                                       bool on_host) const;
   // Remember the first failure.
-  void fail_call(TF_Code failed, std::string text) noexcept;
+  void fail_call(drystone::host::Failure first) noexcept;
   // Fails with what fail_call() was given, if anything: a callback of the plugin has run.
   void check_failed();
 
@@ -106,8 +107,7 @@ struct TF_OpKernelContext {
   std::vector<drystone::host::kernels::VariablePtr> output_variables;  // empty: no references
   drystone::host::kernels::Deadline deadline;
   std::atomic<bool> failed{false};
-  TF_Code code = TF_OK;  // this and message: of the first failure
-  std::string message;
+  std::optional<drystone::host::Failure> failure;  // the first
   TF_AsyncOpKernelDoneCallback* callback = nullptr;  // of an asynchronous kernel
   std::mutex mutex;
   std::condition_variable changed;

@@ -120,8 +120,8 @@ TF_Tensor* TF_AllocateTemp(TF_OpKernelContext* context, TF_DataType dtype, const
 void TF_OpKernelContext_Failure(TF_OpKernelContext* ctx, TF_Status* status) {
   if (ctx == nullptr || (status != nullptr && status->code == TF_OK)) return;
   answered(0, [&] {
-    if (status == nullptr) ctx->fail_call(TF_INTERNAL, "it failed and gave no status");
-    else ctx->fail_call(status->code, status->message);
+    if (status == nullptr) ctx->fail_call({TF_INTERNAL, "it failed and gave no status"});
+    else ctx->fail_call(failure_in(*status));
     return 0;
   });
 }

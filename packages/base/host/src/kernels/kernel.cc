@@ -59,9 +59,10 @@ DS_Kernel::DS_Kernel(RegisteredPtr registered_, std::string_view node_def, std::
       output_on_host(on_host(registered->definition, outputs)),
       takes_stored(inputs.types.size(), 0) {
   if (node.op() != registered->definition.op) {
-    fail(TF_INVALID_ARGUMENT, "node '" + std::string(node.name()) + "' has op '" +
-                                  std::string(node.op()) + "', the kernel is for op '" +
-                                  registered->definition.op + "'");
+    fail(TF_INVALID_ARGUMENT,
+         "node '" + std::string(node.name()) + "' has op '" + std::string(node.op()) + "', the kernel is for op '" +
+             registered->definition.op + "'",
+         {{DS_PAYLOAD_NODE, std::string(node.name())}, {DS_PAYLOAD_OP, std::string(node.op())}});
   }
   born(Kind::kernel);
 }
@@ -90,13 +91,13 @@ void DS_Kernel::create_and_leave() {
   retain();
   const std::shared_ptr<DS_Kernel> held(this, [](DS_Kernel* kernel) { kernel->release(); });
   if (call_leaving(registered->library, [held] { held->create(); }, {}) == Ended::returned) return;
-  fail(TF_CANCELLED, title() + ": its create function was left as it had not returned");
+  fail_at(subject(), {TF_CANCELLED, "its create function was left as it had not returned"});
 }
 
 void DS_Kernel::create() {
   has_state_ = registered->create == nullptr;
   if (has_state_) return;
-  TF_OpKernelConstruction construction{node, TF_OK, {}, &takes_stored};
+  TF_OpKernelConstruction construction{node, {}, &takes_stored};
   const PluginCall running("create", registered->library.c_str(), node.name(), node.op());
   // One look is for all nodes of a kernel that changes nothing: most make many.
   std::optional<HostState> host;
@@ -105,17 +106,17 @@ void DS_Kernel::create() {
     state = registered->create(&construction);
     has_state_ = true;
   } catch (const std::exception& error) {
-    fail(TF_INTERNAL, title() + ": its create function threw a C++ exception: " + error.what());
+    fail_at(subject(), {TF_INTERNAL, std::string("its create function threw a C++ exception: ") + error.what()});
   } catch (...) {
-    fail(TF_INTERNAL, title() + ": its create function threw a C++ exception of unknown type");
+    fail_at(subject(), {TF_INTERNAL, "its create function threw a C++ exception of unknown type"});
   }
-  if (construction.code == TF_OK) {
+  if (!construction.failure) {
     if (host && settle_changes(registered->library, *host, "while create of a kernel ran")) {
       std::atomic_ref(registered->is_clean).store(true);
     }
     return;
   }
-  fail(construction.code, title() + ": " + construction.message);
+  fail_at(subject(), std::move(*construction.failure));
 }
 
 namespace {
@@ -165,9 +166,8 @@ const std::string& DS_Kernel::keep(const char* text) {
   return *texts_.emplace(text).first;
 }
 
-std::string DS_Kernel::title() const {
-  return "node '" + std::string(node.name()) + "' (op " + std::string(node.op()) + ", kernel '" +
-         registered->name + "' of " + registered->library + ")";
+Subject DS_Kernel::subject() const {
+  return {std::string(node.name()), std::string(node.op()), registered->name, registered->library, device_name};
 }
 
 namespace {

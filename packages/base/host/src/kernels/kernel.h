@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/failure.h"
 #include "core/plugin_call.h"
 #include "drystone_host/kernels.h"
 #include "kernels/node.h"
@@ -28,8 +29,9 @@ struct DS_Kernel {
   // The text with a lifetime as long as the kernel's.
   const std::string& keep(const char* text);
 
-  // "node 'a' (op Relu, kernel 'MyRelu' of /path.so)"
-  std::string title() const;
+  // What a failure of it is about.
+  drystone::host::Subject subject() const;
+  std::string title() const { return subject().title(); }
   bool on_cpu() const { return registered->definition.device == "CPU"; }
 
   const drystone::host::kernels::RegisteredPtr registered;
@@ -61,9 +63,6 @@ struct DS_Kernel {
 };
 
 namespace drystone::host::kernels {
-
-// How the failure ends of an asynchronous kernel that was given up because its run is to stop.
-inline constexpr std::string_view kNotDone = " has not called done";
 
 // Run the kernel once and wait for it: DS_RunKernel without its checks of counts. `outputs`, which hold
 // none, are set when it succeeds. `shares`: an output may be an input, held. Throws Failure.

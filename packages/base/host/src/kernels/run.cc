@@ -44,8 +44,8 @@ class Lease {
 template <class Array>
 void check_count(const DS_Kernel& kernel, const char* what, int given, int needed, Array array) {
   if (given == needed && (needed == 0 || array != nullptr)) return;
-  fail(TF_INVALID_ARGUMENT, kernel.title() + " has " + std::to_string(needed) + " " + what + ", " +
-                                std::to_string(array == nullptr ? 0 : given) + " were given");
+  fail_at(kernel.subject(), {TF_INVALID_ARGUMENT, "it has " + std::to_string(needed) + " " + what + ", " +
+                                                      std::to_string(array == nullptr ? 0 : given) + " were given"});
 }
 
 // In a handler: what a compute function threw becomes the call's failure.
@@ -54,9 +54,9 @@ void check_count(const DS_Kernel& kernel, const char* what, int given, int neede
   try {
     throw;
   } catch (const std::exception& error) {
-    ctx->fail_call(TF_INTERNAL, std::string(kThrew) + ": " + error.what());
+    ctx->fail_call({TF_INTERNAL, std::string(kThrew) + ": " + error.what()});
   } catch (...) {
-    ctx->fail_call(TF_INTERNAL, std::string(kThrew) + " of unknown type");
+    ctx->fail_call({TF_INTERNAL, std::string(kThrew) + " of unknown type"});
   }
 }
 
@@ -112,9 +112,11 @@ class LookingTurn {
 // Of a call that was given up.
 [[noreturn]] void too_late(const DS_Kernel& kernel, std::int64_t deadline_ms) {
   const Stop* const stop = Stop::current();
-  if (stop != nullptr && stop->is_set()) fail(TF_CANCELLED, kernel.title() + std::string(kNotDone));
-  fail(TF_DEADLINE_EXCEEDED,
-       kernel.title() + " was not done after " + std::to_string(deadline_ms) + " ms");
+  const Subject subject = kernel.subject();
+  if (stop != nullptr && stop->is_set()) {
+    fail_at(subject, {TF_CANCELLED, "it has not called done", {{DS_PAYLOAD_AWAITED, "done"}}});
+  }
+  fail_at(subject, {TF_DEADLINE_EXCEEDED, "it was not done after " + std::to_string(deadline_ms) + " ms"});
 }
 
 void wait_for_deferred(DS_Kernel& kernel, Lease& lease) {
@@ -138,9 +140,9 @@ void compute_async(DS_Kernel& kernel, Lease& lease) {
     returned = survived(ctx, [&] { kernel.registered->compute_async(kernel.state, ctx, callback); });
   }
   if (!returned && !ctx->is_done()) {  // nobody knows who else has the context now
-    const std::string text = kernel.title() + ": " + ctx->message;
+    Failure thrown = *ctx->failure;
     lease.abandon();
-    fail(TF_INTERNAL, text);
+    fail_at(kernel.subject(), std::move(thrown));
   }
   if (ctx->wait(true)) return;
   lease.abandon();
@@ -149,14 +151,13 @@ void compute_async(DS_Kernel& kernel, Lease& lease) {
 
 [[noreturn]] void report(const DS_Kernel& kernel, TF_OpKernelContext* ctx) {
   const std::lock_guard lock(ctx->mutex);
-  fail(ctx->code, kernel.title() + ": " + ctx->message);
+  fail_at(kernel.subject(), *ctx->failure);
 }
 
 // The value of an output that is a reference.
 std::unique_ptr<TF_Tensor> referenced(TF_OpKernelContext* ctx, std::size_t i) {
   if (ctx->output_variables.empty() || ctx->output_variables[i] == nullptr) {
-    fail(TF_INTERNAL,
-         ctx->kernel().title() + ": it returned without setting output " + std::to_string(i));
+    fail_at(ctx->kernel().subject(), {TF_INTERNAL, "it returned without setting output " + std::to_string(i)});
   }
   return ctx->output_variables[i]->value();
 }

@@ -76,9 +76,14 @@ std::unique_ptr<TF_Tensor> Variable::value() const {
   return std::unique_ptr<TF_Tensor>(value_ == nullptr ? nullptr : share(*value_));
 }
 
+void Variable::fail_without_value() const {
+  fail(TF_FAILED_PRECONDITION, "variable '" + name_ + "' has no value yet",
+       {{DS_PAYLOAD_CODE, "uninitialized-variable"}, {DS_PAYLOAD_VARIABLE, name_}});
+}
+
 std::unique_ptr<TF_Tensor> Variable::initialized() const {
   auto out = value();
-  if (out == nullptr) fail(TF_FAILED_PRECONDITION, "variable '" + name_ + "' has no value yet");
+  if (out == nullptr) fail_without_value();
   return out;
 }
 
@@ -106,7 +111,7 @@ void Variable::set(const TF_Tensor* value) {
 
 std::unique_ptr<TF_Tensor> Variable::changeable() {
   const std::lock_guard lock(mutex_);
-  if (value_ == nullptr) fail(TF_FAILED_PRECONDITION, "variable '" + name_ + "' has no value yet");
+  if (value_ == nullptr) fail_without_value();
   const Memory& memory = *value_->memory;
   if (!memory.ours || memory.references.load(std::memory_order_acquire) != 1) {
     if (has_objects(dtype_)) fail(TF_UNIMPLEMENTED, "only variables of numbers are changed in place");

@@ -57,6 +57,7 @@ class Variable {
   void unlock() noexcept;
 
  private:
+  [[noreturn]] void fail_without_value() const;
   Variable(std::string name, std::string container, TF_DataType dtype);
 
   std::string name_;

@@ -215,7 +215,7 @@ void TF_TemporaryVariable(TF_OpKernelContext* ctx, TF_DataType dtype, const int6
       value->dtype = dtype;
       TF_Status status;
       plugin_allocator(ctx, value.get(), dtype, dims, num_dims, &status);
-      if (status.code != TF_OK) fail(status.code, status.message);
+      if (status.code != TF_OK) pass_on(status);
       if (value->memory == nullptr || elements(dims, num_dims) != value->count()) {
         fail(TF_INTERNAL, "plugin_allocator gave the tensor no memory, or not as much as asked");
       }
@@ -289,7 +289,7 @@ void TF_OpKernelContext_ForwardRefInputToRefOutput(TF_OpKernelContext* ctx, int3
     const VariablePtr variable = reference_input(ctx, input_index);
     set_reference(ctx, ctx->output_index(output_index), variable);
   });
-  if (status.code != TF_OK) ctx->fail_call(status.code, status.message);
+  if (status.code != TF_OK) ctx->fail_call(failure_in(status));
 }
 
 }  // extern "C"

@@ -249,7 +249,7 @@ void* DS_Scratch(TF_OpKernelContext* ctx, size_t bytes) {
 void DS_Fail(TF_OpKernelContext* ctx, TF_Code code, const char* message) {
   if (ctx == nullptr) return;
   answered(0, [&] {
-    ctx->fail_call(code == TF_OK ? TF_INTERNAL : code, message == nullptr ? "" : message);
+    ctx->fail_call({code == TF_OK ? TF_INTERNAL : code, message == nullptr ? "" : message});
     return 0;
   });
 }

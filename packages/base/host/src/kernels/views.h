@@ -28,11 +28,11 @@ TF_Bool tried(TF_OpKernelContext* ctx, Body&& body) noexcept {
     std::forward<Body>(body)();
     return 1;
   } catch (const Failure& failure) {
-    ctx->fail_call(failure.code, failure.message);
+    ctx->fail_call(failure);
   } catch (const std::bad_alloc&) {
-    ctx->fail_call(TF_RESOURCE_EXHAUSTED, kNoMemory);
+    ctx->fail_call({TF_RESOURCE_EXHAUSTED, kNoMemory});
   } catch (...) {
-    ctx->fail_call(TF_INTERNAL, "an exception of unknown type was thrown");
+    ctx->fail_call({TF_INTERNAL, "an exception of unknown type was thrown"});
   }
   return 0;
 }

@@ -70,14 +70,14 @@ bool is_whole(const TF_TString& string) noexcept {
 
 [[noreturn]] void tell_changed(const TF_OpKernelContext& ctx, std::size_t i) {
   const Memory& memory = *ctx.inputs[i]->memory;
-  std::string text = ctx.kernel().title() + ": input " + std::to_string(i) +
+  std::string text = "input " + std::to_string(i) +
                      " has other bytes after the call than before; a kernel must not write to its inputs";
   if (is_lent(memory)) text += " (or another thread wrote to the array that was fed)";
   if (memory.constant) {
     text += "; it is a constant of the model";
-    if (ctx.call->states != nullptr) ctx.call->states->note_damage(text);
+    if (ctx.call->states != nullptr) ctx.call->states->note_damage(ctx.kernel().title() + ": " + text);
   }
-  fail(TF_INTERNAL, text);
+  fail_at(ctx.kernel().subject(), {TF_INTERNAL, text});
 }
 
 }  // namespace
@@ -110,7 +110,7 @@ void Watch::check() {
   check_inputs();
   check_outputs();
   if (const std::string text = noted_harm(); !text.empty()) {
-    fail(TF_INTERNAL, ctx_.kernel().title() + ": " + text);
+    fail_at(ctx_.kernel().subject(), {TF_INTERNAL, text});
   }
 }
 
@@ -153,7 +153,7 @@ void Watch::check_outputs() const {
     if (!memory->guarded) return;
     const Harm harm = harm_of(*memory);
     if (harm == Harm::none) return;
-    fail(TF_INTERNAL, ctx_.kernel().title() + ": it wrote " + to_text(harm, memory->length) + what);
+    fail_at(ctx_.kernel().subject(), {TF_INTERNAL, "it wrote " + to_text(harm, memory->length) + what});
   };
   for (int i = 0; i < ctx_.num_outputs(); ++i) {
     const TF_Tensor* output = ctx_.outputs[i];

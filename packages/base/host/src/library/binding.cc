@@ -163,7 +163,8 @@ void require_bound_to_host(void* handle, const std::vector<Mapped>& before) {
     if (file.dynamic != map->l_ld && known(file)) continue;
     const std::string found = foreign_symbol(file, host);
     if (!found.empty()) {
-      fail(TF_FAILED_PRECONDITION, file.name + " is tied to another library than the host: " + found);
+      fail(TF_FAILED_PRECONDITION, file.name + " is tied to another library than the host: " + found,
+           {{DS_PAYLOAD_CODE, "plugin-bound-elsewhere"}, {DS_PAYLOAD_LIBRARY, file.name}});
     }
   }
 }

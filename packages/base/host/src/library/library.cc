@@ -14,7 +14,7 @@ namespace {
 
 const char* state_of(const DS_EntryResult& result) {
   if (!result.called) return "new";
-  return result.code == TF_OK ? "ok" : "failed";
+  return result.failure ? "failed" : "ok";
 }
 
 void describe(const DS_Library& library, Json* json) {
@@ -27,8 +27,8 @@ void describe(const DS_Library& library, Json* json) {
     json->text("symbol", result.entry->symbol);
     json->text("module", result.entry->module);
     json->text("state", state_of(result));
-    json->text("code", code_name(result.code));
-    json->text("message", result.message);
+    json->text("code", code_name(result.failure ? result.failure->code : TF_OK));
+    json->text("message", result.failure ? result.failure->message : "");
     json->close();
   }
   json->close();

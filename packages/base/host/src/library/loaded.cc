@@ -75,8 +75,8 @@ void take(Library& library, const Changes& changes, const std::string& when) {
   if (changes.lasting.empty()) return;
   std::string all;
   for (const std::string& what : changes.lasting) all += (all.empty() ? "" : "; ") + what;
-  fail(TF_FAILED_PRECONDITION,
-       when + " it changed what belongs to the process and cannot be put back: " + all);
+  fail(TF_FAILED_PRECONDITION, when + " it changed what belongs to the process and cannot be put back: " + all,
+       {{DS_PAYLOAD_CODE, "plugin-changed-host"}, {DS_PAYLOAD_LIBRARY, library.path}});
 }
 
 // Opens the file, whose constructors run.
@@ -112,7 +112,7 @@ DS_Library* open_new(const std::string& path, const FileState& checked,
   global.report(&library->warnings);
   for (const Entry& entry : entries()) {
     if (entry_function(*library, entry.symbol) != nullptr) {
-      library->results.push_back({&entry, false, TF_OK, ""});
+      library->results.push_back({&entry, false, std::nullopt});
     }
   }
   all().push_back({checked.device, checked.inode, std::move(library)});
@@ -138,8 +138,7 @@ void call(DS_Library& library, DS_EntryResult& result) {
   });
   prepare_end();
   global.report(&library.warnings);
-  result.code = status.code;
-  result.message = status.message;
+  if (status.code != TF_OK) result.failure = failure_in(status);
 }
 
 }  // namespace
@@ -215,7 +214,7 @@ void init_library(DS_Library& library, const char* symbol) {
   for (DS_EntryResult& result : library.results) {
     if (std::strcmp(result.entry->symbol, symbol) != 0) continue;
     if (!result.called) call(library, result);
-    if (result.code != TF_OK) fail(result.code, result.message);
+    if (result.failure) throw Failure(*result.failure);
     return;
   }
   fail(TF_NOT_FOUND, library.path + " does not export " + symbol);

@@ -3,10 +3,12 @@
 #define DRYSTONE_HOST_LIBRARY_LOADED_H_
 
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/failure.h"
 #include "core/library.h"
 #include "core/status.h"
 #include "drystone_host/library.h"
@@ -17,8 +19,7 @@
 struct DS_EntryResult {
   const drystone::host::Entry* entry;
   bool called = false;
-  TF_Code code = TF_OK;
-  std::string message;
+  std::optional<drystone::host::Failure> failure;
 };
 
 struct DS_Library : drystone::host::Library {

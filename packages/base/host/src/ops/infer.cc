@@ -57,7 +57,8 @@ void call(const PluginOp& op, TF_ShapeInferenceContext& context) {
   note_leaks(op.def.name, scope.end());
   if (host && settle_changes(op.library, *host, "while a shape function ran")) op.shapes_clean.store(true);
   if (status.code == TF_OK) return;
-  fail(status.code, named(op, context.attrs.node) + ": " + status.message);
+  pass_on(status, named(op, context.attrs.node) + ": ",
+          {{DS_PAYLOAD_NODE, context.attrs.node}, {DS_PAYLOAD_OP, op.def.name}, {DS_PAYLOAD_LIBRARY, op.library}});
 }
 
 // What a shape function is asked, for as long as it takes.

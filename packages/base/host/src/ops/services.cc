@@ -91,7 +91,7 @@ std::string ask(const char* what, Call&& call) {
   if (out.data_deallocator != nullptr) {
     out.data_deallocator(const_cast<void*>(out.data), out.length);
   }
-  if (status.code != TF_OK) fail(status.code, std::string(what) + ": " + status.message);
+  if (status.code != TF_OK) pass_on(status, std::string(what) + ": ");
   return bytes;
 }
 

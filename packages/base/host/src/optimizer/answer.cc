@@ -61,7 +61,7 @@ std::string ask(const ItemState& item, int flags) {
   OwnBuffer out;
   TF_Status status;
   on_caller([&] { services.infer(services.context, &graph, &feeds, flags, &out.buffer, &status); });
-  if (status.code != TF_OK) fail(status.code, status.message);
+  if (status.code != TF_OK) pass_on(status);
   return std::string(view(&out.buffer));
 }
 

@@ -93,7 +93,7 @@ void optimize(const Optimizer& optimizer, void* state, const TF_GrapplerItem* it
   const UnderWay noted(asked.graph(), item);
   call(optimizer, "optimize_func", [&] { asked.run(optimizer.functions, state); });
   if (const TF_Status* status = asked.failure(); status != nullptr) {
-    fail(status->code, name_of(optimizer) + " failed: " + status->message);
+    pass_on(*status, name_of(optimizer) + " failed: ", {{DS_PAYLOAD_LIBRARY, optimizer.library}});
   }
 }
 
@@ -132,8 +132,9 @@ bool run(std::shared_ptr<const Optimizer> optimizer, const TF_GrapplerItem* of, 
          TF_Buffer* out) {
   const std::string name = name_of(*optimizer);
   const std::string library = optimizer->library;
+  const Payloads stuck{{DS_PAYLOAD_CODE, "plugin-stuck"}, {DS_PAYLOAD_LIBRARY, library}, {DS_PAYLOAD_AWAITED, "return"}};
   if (has_left(library)) {
-    fail(TF_UNAVAILABLE, name + " has not returned to a call that went on without it");
+    fail(TF_UNAVAILABLE, name + " has not returned to a call that went on without it", stuck);
   }
   state_of(of);  // or fails
   const auto work = std::make_shared<Work>();
@@ -142,7 +143,7 @@ bool run(std::shared_ptr<const Optimizer> optimizer, const TF_GrapplerItem* of, 
   work->item = item_for_call(*of);
   switch (call_leaving(library, [work] { work->run(); }, {most_ms, true})) {
     case Ended::interrupted: fail(TF_CANCELLED, name + " was left as it had not returned");
-    case Ended::late: fail(TF_DEADLINE_EXCEEDED, name + " has not returned after " + std::to_string(most_ms) + " ms");
+    case Ended::late: fail(TF_DEADLINE_EXCEEDED, name + " has not returned after " + std::to_string(most_ms) + " ms", stuck);
     default: break;
   }
   if (work->changed) fill(out, work->answer);

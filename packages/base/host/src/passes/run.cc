@@ -26,7 +26,7 @@ void run(const RegisteredPass& pass, const DS_PassCall& call) {
     fail(TF_INTERNAL, name_of(pass) + " threw a C++ exception");
   }
   settle_changes(pass.library, host, "while its pass " + pass.name + " ran");
-  if (status.code != TF_OK) fail(status.code, name_of(pass) + " failed: " + status.message);
+  if (status.code != TF_OK) pass_on(status, name_of(pass) + " failed: ", {{DS_PAYLOAD_LIBRARY, pass.library}});
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ bool Executable::pack(TF_Tensor* const* inputs, const std::vector<std::int32_t>&
                          static_cast<std::int32_t>(given.size()), changed.data(), &status);
   });
   if (status.code != TF_OK) {
-    fail_with(status.code, status.message);
+    fail_with(status);
     return false;
   }
   std::copy_n(versions, weights.size(), versions_.begin());
@@ -182,14 +182,13 @@ bool Executable::execute(TF_Tensor* const* inputs, TF_Tensor** outputs,
     return true;
   }
   for (std::size_t k = 0; k < types.size(); ++k) drop(std::exchange(outputs[k], nullptr));
-  if (is_plan_) fail(status.code, status.message);
-  fail_with(status.code, status.message);
+  if (is_plan_) pass_on(status);
+  fail_with(status);
   return false;
 }
 
-void Executable::fail_with(TF_Code code, const std::string& message) {
-  failure_.code = code;
-  failure_.message = message;
+void Executable::fail_with(const TF_Status& status) {
+  failure_ = failure_in(status);
   backend_.destroy(std::exchange(handle_, nullptr));
 }
 
@@ -211,7 +210,7 @@ void Executable::describe(DS_ExecutableState* state, TF_Status* status) const {
   state->used = used();
   state->arena = arena_unlocked();
   state->is_alive = handle_ != nullptr ? 1 : 0;
-  if (failure_.code != TF_OK) TF_SetStatus(status, failure_.code, failure_.message.c_str());
+  if (failure_) set(status, nullptr, *failure_);
 }
 
 std::int64_t Executable::arena() const {

@@ -8,11 +8,13 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/failure.h"
 #include "core/plugin_call.h"
 #include "core/status.h"
 #include "core/tensor.h"
@@ -97,7 +99,7 @@ class Executable {
                const std::vector<TF_DataType>& types);
   std::int64_t arena_unlocked() const { return is_plan_ && handle_ != nullptr ? arena_of_plan(handle_) : 0; }
   void check_outputs(TF_Tensor** outputs, const std::vector<TF_DataType>& types, TF_Status* status) const;
-  void fail_with(TF_Code code, const std::string& message);
+  void fail_with(const TF_Status& status);
   void destroy_if_unwanted() noexcept;
 
   const Backend backend_;
@@ -108,7 +110,7 @@ class Executable {
   const Shapes shapes_;
   std::vector<std::int64_t> versions_;   // of the weights that it was packed from
   std::vector<Expected> expected_;       // of outputs; fewer: nothing is known of the others
-  TF_Status failure_;
+  std::optional<Failure> failure_;
   std::atomic<std::int64_t> runs_{0};
   std::int64_t packs_ = 1;
   std::atomic<std::uint64_t> used_{0};   // when it was used last

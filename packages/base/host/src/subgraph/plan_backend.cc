@@ -3,14 +3,13 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/arena.h"
 #include "core/failure.h"
 #include "drystone/session.h"
 #include "drystone_host/subgraph.h"
-#include "executor/run.h"
+#include "executor/aside.h"
 #include "subgraph/operator.h"
 
 namespace drystone::host::subgraph {
@@ -88,14 +87,10 @@ void execute(const DS_SubgraphBackend*, void* executable, TF_Tensor* const* inpu
   PlanExecutable& of = itself(executable);
   const Feeds feeds(of, inputs);
   const DS_RunOptions options = executor::options_within();
-  TF_Status found;
   const Arena::Scope scope(*of.arena);
-  DS_RunPlan(of.plan.get(), &options, feeds.data(), feeds.count(), outputs, num_outputs, &found);
-  if (found.code == TF_OK) return;
-  constexpr std::string_view kWho = "DS_RunPlan: ";  // the run that this is a part of says so, too
-  const std::string_view text = found.message;
-  const std::string what(text.starts_with(kWho) ? text.substr(kWho.size()) : text);
-  TF_SetStatus(status, found.code, what.c_str());
+  guarded(status, nullptr, [&] {  // the run that this is a part of says in which function it was
+    executor::run_checked(of.plan.get(), &options, feeds.data(), feeds.count(), outputs, num_outputs);
+  });
 }
 
 void update(const DS_SubgraphBackend*, void* executable, TF_Tensor* const*, int32_t,
@@ -169,7 +164,7 @@ void* DS_NewPlanExecutable(const DS_PlanExecutableDef* def, TF_Status* status) {
     TF_Status failed;
     made->plan.reset(DS_NewPlan(&made->session, def->plan, def->constants, def->num_constants,
                                 &failed));
-    if (failed.code != TF_OK) fail(failed.code, failed.message);
+    if (failed.code != TF_OK) pass_on(failed);
     if (DS_PlanNumFeeds(made->plan.get()) != def->num_feeds) {
       fail(TF_INVALID_ARGUMENT, "the plan has another number of feeds");
     }

@@ -9,11 +9,11 @@ TensorFlow would report for the same failure (``INVALID_ARGUMENT``, ``NOT_FOUND`
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
-from drystone_base.core.printable import bounded, described, plain_lines
+from drystone_base.core.payloads import CALLS, PREFIX, Value, from_json, json_ready, read_calls
+from drystone_base.core.printable import bounded, described, plain, plain_lines
 from drystone_base.core.redact import redacted
 
 __all__ = [
@@ -34,11 +34,13 @@ __all__ = [
 _COMPARED: Final = 5000
 _INDENT: Final = "    "
 _CALLS_SHOWN: Final = 10
+_OWN_FIELDS: Final = ("plugin", "path", "version")
 _LONGEST_WHAT: Final = 550
 _LONGEST_CAUSE: Final = 200
 _BOUNDS: Final = {"check": 250, "found": 1500, "needed": 350, "remedy": 650}
 """Bytes of the parts of a plugin's error, so that all of it has less than 4096."""
-_CALL: Final = r"(?m)^  in function '(.*)', called by node '(.*)'$"
+_DETAILS_SHOWN: Final = 3
+_LONGEST_DETAIL: Final = 120
 
 _FEEDS: Final = "check the shapes of the feeds; `drystone inspect` shows what the graph expects"
 _REMEDIES: Final = {
@@ -73,7 +75,11 @@ class DrystoneError(Exception):
 
     ``code`` is stable and kebab-case; ``status`` is a canonical status name. ``calls`` lists the
     functions of the graph that the failing node was reached through, the innermost first, each with
-    the node that called it.
+    the node that called it. ``details`` says what the error is about, by documented keys such as
+    "drystone/node" (:mod:`~drystone_base.core.payloads`), and what plugins attached to it
+    (``TF_SetPayload``), by theirs; the details of ``inner`` are among them. Values are text where
+    they are UTF-8, else bytes. The text of the error shows those of plugins, and ``--json`` output
+    all, bytes as ``{"base64": ...}``.
     """
 
     default_code: ClassVar[str] = "internal"
@@ -90,6 +96,7 @@ class DrystoneError(Exception):
         code: str | None = None,
         status: str | None = None,
         inner: BaseException | None = None,
+        details: Mapping[str, Value] | None = None,
     ) -> None:
         self.what = _text(what)
         self.check = _text(check)
@@ -100,15 +107,21 @@ class DrystoneError(Exception):
         self.status = status if isinstance(status, str) and status else self.default_status
         self.inner = inner
         self.calls: list[tuple[str, str]] = []
+        self.details: dict[str, Value] = {**_details_of(inner), **(details or {})}
         super().__init__(self.render())
 
     def __reduce__(self) -> tuple[Any, ...]:
         """An error crosses to another process with all its parts."""
         return _again, (type(self), self.args), self.__dict__
 
-    def add_calls(self, text: str) -> None:
-        """Take over the lines of a text that say through which functions a node was reached."""
-        self.calls += re.findall(_CALL, _text(text))
+    def reached_through(self, calls: Value) -> None:
+        """Add functions that the node was reached through, as the payload ``CALLS`` says them."""
+        self.calls += [(_text(function), _text(node)) for function, node in read_calls(calls)]
+        self.args = (self.render(),)
+
+    def add_details(self, details: Mapping[str, Value]) -> None:
+        """Add what else is known of what the error is about; what it says itself stays."""
+        self.details = {**details, **self.details}
         self.args = (self.render(),)
 
     def passes(self, *, function: str = "", node: str = "") -> None:
@@ -134,18 +147,52 @@ class DrystoneError(Exception):
             left_out = len(calls) - _CALLS_SHOWN
             calls[_CALLS_SHOWN - 1 : -1] = [f"  ... and {left_out} functions more"]
         lines += calls
+        lines += self._shown_details()
         if self.inner is not None and (inner := self._cause()):
             lines.append(f"  caused by: {type(self.inner).__name__}: {inner}")
         return "\n".join(lines)
+
+    def payloads(self) -> dict[str, Value]:
+        """What goes with the error's text where it crosses C, for who catches it there."""
+        import json  # only for what failed
+
+        calls = {CALLS: json.dumps(self.calls)} if self.calls else {}
+        return {**self.details, **calls}
+
+    def _shown_details(self) -> list[str]:
+        """Lines for the details of plugins; those of the host are in the other parts."""
+        own = [item for item in self.details.items() if not item[0].startswith(PREFIX)]
+        shown = [f"  detail: {bounded(_line(*item), _LONGEST_DETAIL)}" for item in own]
+        if len(shown) > _DETAILS_SHOWN:
+            shown[_DETAILS_SHOWN:] = [f"  ... and {len(shown) - _DETAILS_SHOWN} details more"]
+        return shown
 
     def _cause(self) -> str:
         """What the inner error says; "" where that is said already."""
         return plain_lines(_text(self.inner), _INDENT)
 
-    def fields(self) -> dict[str, str]:
+    def fields(self) -> dict[str, Any]:
         """The parts as a JSON-ready mapping (used by ``--json`` output)."""
         names = ("code", "status", "what", "check", "found", "needed", "remedy")
-        return {name: getattr(self, name) for name in names}
+        return {name: getattr(self, name) for name in names} | {
+            "calls": [list(call) for call in self.calls],
+            "details": json_ready({_text(k): _redacted(v) for k, v in self.details.items()}),
+        }
+
+
+def _line(key: str, value: Value) -> str:
+    """A detail in one line."""
+    text = value if isinstance(value, str) else value.decode("utf-8", "backslashreplace")
+    return f"{plain(_text(key))} = {plain(_text(text))}"
+
+
+def _details_of(inner: BaseException | None) -> Mapping[str, Value]:
+    """What the error that another one is about says of itself."""
+    return inner.details if isinstance(inner, DrystoneError) else {}
+
+
+def _redacted(value: Value) -> Value:
+    return _text(value) if isinstance(value, str) else value
 
 
 def _again(kind: type[DrystoneError], args: tuple[Any, ...]) -> DrystoneError:
@@ -160,10 +207,16 @@ class BadModelFile(DrystoneError):
     default_code = "bad-model-file"
     default_status = "DATA_LOSS"
 
+    def __init__(self, what: str, *, subject: str = "", **parts: Any) -> None:
+        """``subject``: what ``what`` is about where nobody knows which file it is, "the graph"."""
+        super().__init__(f"{subject} {what}" if subject else what, **parts)
+        self._after_subject = what if subject else ""
+
     def name_file(self, name: str) -> None:
-        """Say which file it was, where the text has only "the graph"."""
-        self.what = re.sub(r"^the graph\b", lambda _: _text(name), self.what)
-        self.args = (self.render(),)
+        """Say which file it was, where the error has only a subject."""
+        if self._after_subject:
+            self.what = _text(f"{name} {self._after_subject}")
+            self.args = (self.render(),)
 
 
 class CheckpointError(BadModelFile):
@@ -240,11 +293,19 @@ class PluginError(DrystoneError):
             parts[name] = bounded(_text(parts.get(name, "")), most)
         super().__init__(bounded(_text(what), _LONGEST_WHAT), **parts)
 
+    @classmethod
+    def of_fields(cls, fields: Mapping[str, Any], **own: Any) -> PluginError:
+        """The error whose :meth:`fields` another process tells, with ``own`` in place of its."""
+        names = ("check", "found", "needed", "remedy", "code", "status", *_OWN_FIELDS)
+        parts = {name: str(fields[name]) for name in names if fields.get(name)} | own
+        what = str(fields.get("what") or "an isolated plugin failed")
+        return cls(what, details=from_json(fields.get("details")), **parts)
+
     def _cause(self) -> str:
         said = bounded(_text(self.inner), _LONGEST_CAUSE)
         return "" if said in self.found else said.replace("\n", f"\n{_INDENT}")
 
-    def fields(self) -> dict[str, str]:
+    def fields(self) -> dict[str, Any]:
         """The parts as a JSON-ready mapping, with plugin, path and version."""
         return super().fields() | {
             "plugin": self.plugin,

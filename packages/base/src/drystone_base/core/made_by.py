@@ -5,7 +5,6 @@ What fails at such a node later, when the graph is lowered or run, is said to be
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -13,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from drystone_base.core.errors import DrystoneError
+from drystone_base.core.payloads import MADE_BY, NODE
 
 __all__ = ["NOBODY", "Made", "Makers", "makers", "name_makers", "note"]
 
-_NODE: Final = r"node '([^']*)'( \([^)]*\))?"  # compiled by the first run that fails
 _REMEDY: Final = "without optimizers of plugins: OptimizerConfig(use_plugin_optimizers=False)"
 
 
@@ -67,17 +66,12 @@ def note(plugin: str, nodes: Iterable[str], function: str = "") -> None:
 
 def name_makers(error: DrystoneError, nodes: Made) -> None:
     """Say in an error which plugin's optimizer made the node that it is about."""
-    if not nodes or _REMEDY in error.remedy:
+    name = str(error.details.get(NODE, ""))
+    plugin = _maker(nodes, name, error.calls[0][0] if error.calls else "") if name else None
+    if plugin is None or MADE_BY in error.details:
         return
-
-    def named(match: re.Match[str]) -> str:
-        plugin = _maker(nodes, match[1], error.calls[0][0] if error.calls else "")
-        return match[0] if plugin is None else f"{match[0]}, made by plugin {plugin}'s optimizer,"
-
-    what = re.sub(_NODE, named, error.what)
-    if what == error.what:
-        return
-    error.what = what.removesuffix(",")
+    error.details[MADE_BY] = plugin
+    error.what = f"{error.what}; plugin {plugin}'s optimizer made the node"
     error.remedy = f"{error.remedy}; {_REMEDY}" if error.remedy else _REMEDY
     error.args = (error.render(),)
 

@@ -12,7 +12,8 @@ __all__ = ["fields", "read_varint", "skip", "truncated", "write_varint"]
 def truncated(position: int) -> BadModelFile:
     """The error for bytes that end inside a field."""
     return BadModelFile(
-        "the graph cannot be read",
+        "cannot be read",
+        subject="the graph",
         check="protobuf fields must end inside the file",
         found=f"a field that runs past the end, at byte {position}",
         needed="a complete GraphDef",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from drystone_base.core.errors import DrystoneError, KernelError, remedy_for
+from drystone_base.core.payloads import at_node
 from drystone_base.core.tensor import as_array
 from drystone_base.files.access import ACTING
 from drystone_base.kernels import Call, Kernel
@@ -143,6 +144,7 @@ def _check_types(instruction: Called, outputs: Sequence[Any]) -> None:
         if isinstance(value, np.ndarray) and value.dtype != dtype.np:
             raise KernelError(
                 f"node {instruction.node!r} ({instruction.op}) failed",
+                details=at_node(instruction.node, instruction.op),
                 check="an op must give the dtypes that its node declares",
                 found=f"{value.dtype} at output {k}",
                 needed=dtype,
@@ -173,6 +175,7 @@ def unexpected(instruction: Called, values: list[Any], error: Exception) -> Kern
     status = "RESOURCE_EXHAUSTED" if exhausted else "INVALID_ARGUMENT"
     return KernelError(
         f"node {instruction.node!r} ({instruction.op}) failed",
+        details=at_node(instruction.node, instruction.op),
         check="a kernel must compute its node from the inputs",
         found=f"{_said(error)}; inputs: {shown or 'none'}",
         needed="enough memory" if exhausted else "inputs that the op is defined for",

@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from drystone_base.core.errors import DrystoneError
+from drystone_base.core.payloads import json_ready
 from drystone_base.plugins._keeper import keep
 from drystone_base.plugins.isolation_channel import Channel, Closed
 
@@ -62,7 +63,7 @@ def _serve(header: dict[str, Any], blob: bytes) -> tuple[dict[str, Any], bytes]:
 
         return serve(header, blob)
     except DrystoneError as error:
-        return {"ok": False, "error": error.fields()}, b""
+        return {"ok": False, "error": error.fields() | {"details": json_ready(error.details)}}, b""
     except BaseException as error:
         what = f"plugin {header.get('name', '')} failed in its own process"
         fields = {"what": what, "found": f"{type(error).__name__}: {error}"}

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from drystone_base.core.dtypes import from_number
 from drystone_base.core.errors import (
     BadRequest,
     DrystoneError,
@@ -17,10 +15,27 @@ from drystone_base.core.errors import (
     remedy_for,
 )
 from drystone_base.core.made_by import NOBODY, Made, name_makers
+from drystone_base.core.payloads import (
+    AWAITED,
+    BACKEND,
+    CALLS,
+    CHECK,
+    CODE,
+    FUNCTION,
+    KERNEL,
+    LIBRARY,
+    NEEDED,
+    NODE,
+    OP,
+    TENSOR,
+    VARIABLE,
+    WHAT,
+)
 from drystone_base.files.mapped import file_changed
 from drystone_base.host.extension import extension
-from drystone_base.host.status import CODES, raise_kept
+from drystone_base.host.status import Said, raise_kept
 from drystone_base.state.cancellation import (
+    Left,
     cancelled,
     deadline_exceeded,
     session_damaged,
@@ -149,120 +164,102 @@ class NativePlan:
         return described
 
 
-# Patterns, compiled by the first run that fails.
-_PLUGIN: Final = (
-    r"node '(?P<node>[^']*)' \(op (?P<op>\S+), kernel '(?P<kernel>[^']*)' of (?P<library>[^)]*)\): "
-)
-_NO_VALUE: Final = r"variable '([^']*)' has no value yet"
-_CUT_OFF: Final = "the model's file has become shorter than it was when it was loaded"
-_NODE: Final = r"node '(?P<node>[^']*)' \((?P<op>\w+)\): "
-_STUCK: Final = "the session is stuck: "
-_DAMAGED: Final = "the session is damaged: "
-_TOO_LARGE: Final = (
-    r"(?P<check>a tensor must fit in this machine's memory, with room for others|"
-    r"a tensor's element count must fit in 63 bits): (?P<found>.*), "
-    r"it may (take|have) (?P<needed>.*)$"
-)
-_LEFT: Final = r", and its (kernel.*) has not (returned|called done)$"
-
-
-def _raise(made_by: Made, code: int, message: bytes) -> None:
+def _raise(made_by: Made, code: int, message: bytes, payloads: list[tuple[bytes, bytes]]) -> None:
     """Raise what a failed run says."""
-    text, mark, calls = message.decode("utf-8", "replace").partition("\n  in function ")
-    error = _error(code, text)
-    error.add_calls(mark + calls)
+    said = Said.of(code, message, payloads)
+    raise_kept(said.status)
+    error = _error(said)
+    error.status = said.status  # a variable without a value is NOT_FOUND to ops that add to it
+    error.add_details(said.details)
+    if CALLS in said.payloads:
+        error.reached_through(said.payloads[CALLS])
     name_makers(error, made_by)
     raise error
 
 
-def _error(code: int, message: str) -> DrystoneError:
-    """What went wrong with a plugin's kernel, with time or memory, or with a fetch."""
-    text = message.removeprefix("DS_RunPlan: ")
-    verb = "cannot be made by" if text.startswith("DS_NewPlan: ") else "failed in"
-    text = text.removeprefix("DS_NewPlan: ")
-    status = CODES[code] if code < len(CODES) else "UNKNOWN"
-    raise_kept(status)
-    if status == "DATA_LOSS" and text.endswith(_CUT_OFF):
-        return file_changed(text)
-    blamed = re.match(_PLUGIN, text)
-    unset = re.search(_NO_VALUE, text)
-    if unset is not None and status == "FAILED_PRECONDITION":
-        missing = uninitialized(unset[1])
-        missing.status = status  # NOT_FOUND from ops that add to a variable
-        return missing
-    large = re.search(_TOO_LARGE, text)
-    if large is not None:
-        return _too_large(text, large, status)
-    if blamed is not None:
-        from drystone_base.executor.plugin_kernels import plugin_failure
-
-        return plugin_failure(
-            blamed["node"], blamed["op"], blamed["kernel"], blamed["library"],
-            text[blamed.end() :], status, verb=verb,
-        )  # fmt: skip
-    if text.startswith(_STUCK):
-        return session_stuck(text.removeprefix(_STUCK))
-    if text.startswith(_DAMAGED):
-        return session_damaged(text.removeprefix(_DAMAGED))
-    failed = re.match(_NODE, text)
-    if failed is not None:
+def _error(said: Said) -> DrystoneError:
+    """The exception of a failure: by its code, or else by what it is about."""
+    known = _BY_CODE.get(said.text(CODE))
+    if known is not None:
+        return known(said)
+    if CHECK in said.payloads:
+        return _checked(said)
+    if KERNEL in said.payloads:
+        return _of_plugin(said)
+    if NODE in said.payloads:
         return KernelError(
-            f"node {failed['node']!r} ({failed['op']}) failed",
+            f"node {said.text(NODE)!r} ({said.text(OP)}) failed",
             check="a node's inputs must be what its op is defined for",
-            found=text[failed.end() :],
+            found=said.found,
             needed="inputs that the op is defined for",
-            remedy=remedy_for(status),
-            status=status,
+            remedy=remedy_for(said.status),
+            status=said.status,
         )
-    if text.startswith("tensor ") and " has no value: " in text:
-        return _dead_fetch(text.partition(" has no value: ")[0])
-    left = re.search(_LEFT, text)
-    if left is not None:
-        text = text[: left.start()]
-    kernel = "" if left is None else f"{left[1]} has not {left[2]}"
-    if text.startswith("the run was cancelled"):
-        return cancelled(text, kernel)
-    if status == "DEADLINE_EXCEEDED":
-        return deadline_exceeded(text.partition(": its time")[0], kernel)
+    if said.status == "DEADLINE_EXCEEDED":
+        return deadline_exceeded(said.found)
     return KernelError(
         "the run failed",
         check="a run must end without a failure",
-        found=text,
+        found=said.found,
         needed="success",
         remedy="`drystone explain` shows the plan that ran",
-        status=status,
+        status=said.status,
     )
 
 
-def _too_large(text: str, large: re.Match[str], status: str) -> KernelError:
-    """What kernels in Python say of such a size."""
-    node = re.match(r"node '([^']*)' \(op (\S+),|node '([^']*)' \((\w+)\)", text)
-    name, op = ("", "") if node is None else (node[1] or node[3], node[2] or node[4])
+def _of_plugin(said: Said) -> KernelError:
+    from drystone_base.executor.plugin_kernels import plugin_failure
+
+    return plugin_failure(
+        said.text(NODE), said.text(OP), said.text(KERNEL), said.text(LIBRARY),
+        said.found, said.status,
+        verb="cannot be made by" if said.text(FUNCTION) == "DS_NewPlan" else "failed in",
+    )  # fmt: skip
+
+
+def _checked(said: Said) -> KernelError:
+    """What kernels in Python say of the same check, such as one of a tensor's size."""
+    name = f"node {said.text(NODE)!r} ({said.text(OP)})" if NODE in said.payloads else "the run"
     return KernelError(
-        f"node {name!r} ({op}) failed" if node is not None else "the run failed",
-        check=large["check"],
-        found=re.sub(
-            r" of dtype (\d+):", _named_dtype, re.sub(r"(?<=\d),(?=\d)", ", ", large["found"])
-        ),
-        needed=large["needed"],
+        f"{name} failed",
+        check=said.text(CHECK),
+        found=said.found,
+        needed=said.text(NEEDED),
         remedy="check the node's inputs: a size is wrong, or the batch is too large"
-        if status == "RESOURCE_EXHAUSTED"
-        else remedy_for(status),
-        status=status,
+        if said.status == "RESOURCE_EXHAUSTED"
+        else remedy_for(said.status),
+        status=said.status,
     )
 
 
-def _named_dtype(number: re.Match[str]) -> str:
-    """The dtype as NumPy calls it."""
-    return f" of {from_number(int(number[1])).np}:"
+def _left(said: Said) -> Left | None:
+    """The kernel that has not done what it owes a run that is over."""
+    if AWAITED not in said.payloads:
+        return None
+    library, backend = said.text(LIBRARY), said.text(BACKEND)
+    kernel = f"kernel {said.text(KERNEL)!r} of {library}" if library else "kernel"
+    kernel += f" of subgraph backend {backend!r}" if backend else ""
+    return Left(kernel, said.text(AWAITED) == "return")
 
 
-def _dead_fetch(tensor: str) -> BadRequest:
+def _dead_fetch(said: Said) -> BadRequest:
     return BadRequest(
-        f"{tensor} has no value",
+        f"tensor {said.text(TENSOR)!r} has no value",
         check="a fetched tensor must be computed on the branch that is taken",
         found="a dead tensor: it belongs to a branch or a loop that did not run",
         needed="a live tensor",
         remedy="fetch the output of the Merge or Exit that ends the branch or loop",
         code="dead-fetch",
     )
+
+
+_BY_CODE: Final[Mapping[str, Callable[[Said], DrystoneError]]] = {
+    "dead-fetch": _dead_fetch,
+    "deadline-exceeded": lambda said: deadline_exceeded(said.text(WHAT), _left(said)),
+    "file-changed": lambda said: file_changed(said.found),
+    "run-cancelled": lambda said: cancelled(said.text(WHAT), _left(said)),
+    "session-damaged": lambda said: session_damaged(said.found),
+    "session-stuck": lambda said: session_stuck(said.found),
+    "uninitialized-variable": lambda said: uninitialized(said.text(VARIABLE)),
+}
+"""What the host library has codes for."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import UnsupportedOp, near_matches
 from drystone_base.core.made_by import Made
+from drystone_base.core.payloads import at_node
 from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.core.time_limits import look
 from drystone_base.graph import Graph, Node, Output, needed_nodes, output_name, topological_order
@@ -282,6 +283,7 @@ class _Lowering:
             f"node {node.name!r} cannot run: op {node.op!r} is "
             + ("known but not implemented" if known else "unknown")
             + (f"; plugin {refused.plugin} is not loaded: {refused.found}" if refused else ""),
+            details=at_node(node.name, node.op),
             check="every op that a fetch reaches must have a kernel",
             found=self._lacking(node.op),
             needed=f"an op with a kernel: {_with_kernels()} have one",

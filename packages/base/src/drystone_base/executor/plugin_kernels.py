@@ -19,11 +19,12 @@ import numpy as np
 from drystone_base.core import dtypes
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import HostError, KernelError, UnsupportedOp, remedy_for
+from drystone_base.core.payloads import KERNEL, LIBRARY, Value, at_node
 from drystone_base.executor.loans import Loans, variable_of
 from drystone_base.executor.selection import Candidate, Verdict, explain, select
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct, answer, filled
-from drystone_base.host.status import CODES, Status
+from drystone_base.host.status import Status, said_by
 from drystone_base.host.tensors import (
     adopt,
     adopt_as,
@@ -73,6 +74,7 @@ class KernelCall(ctypes.Structure):
     )
 
 
+_NO_DETAILS: Final[Mapping[str, Value]] = {}
 _CALL_SIZE: Final = ctypes.sizeof(KernelCall)
 _HEAD: Final = 5
 _DIMS: Final = 16
@@ -164,6 +166,7 @@ def _none_fits(node: Node, verdicts: list[Verdict]) -> UnsupportedOp:
     reasons = [f"{v.candidate.name}: {v.reason.removeprefix('not used: ')}" for v in verdicts]
     return UnsupportedOp(
         f"node {node.name!r} cannot run: no kernel of op {node.op!r} fits it",
+        details=at_node(node.name, node.op),
         check="every op that a fetch reaches must have a kernel for the node's label and dtypes",
         found="; ".join(reasons),
         needed="one that fits",
@@ -218,7 +221,9 @@ class PluginKernel:
             ):
                 made: int = _new(self.candidate.id, node_bytes, op_bytes, None, status.pointer)
         except HostError as error:
-            raise self._failure("cannot be made by", error.found, error.status) from error
+            raise self._failure(
+                "cannot be made by", error.found, error.status, error.details
+            ) from error
         return made
 
     # ---- running -------------------------------------------------------------------------------
@@ -252,7 +257,7 @@ class PluginKernel:
         end = 1 + count * (_HEAD + _DIMS)
         try:
             if code:
-                raise self._reported(code, status)
+                raise self._reported(status)
             return _adopt_all(answer, count)
         finally:
             released(answer[end : end + answer[0]])
@@ -288,9 +293,8 @@ class PluginKernel:
     def _compute(self, facts: KernelCall, inputs: Any, outputs: Any) -> None:
         status = _status()
         _run(self._handle, ctypes.byref(facts), inputs, len(inputs), outputs, len(outputs), status)
-        code = _code(status)
-        if code:
-            raise self._reported(code, status)
+        if _code(status):
+            raise self._reported(status)
 
     def _cross(self, k: int, value: Any, loans: Loans, inputs: Any, variables: Any) -> None:
         """Give one input: a reference, a resource or a value."""
@@ -334,18 +338,20 @@ class PluginKernel:
 
     # ---- failures ------------------------------------------------------------------------------
 
-    def _reported(self, code: int, status: int) -> KernelError:
-        """What a run's status says, without the names that the error's first line has anyway."""
-        kernel = self.candidate
-        named = f"(op {kernel.op}, kernel {kernel.name!r} of {kernel.library}): "
-        text = _message(status).decode("utf-8", "replace").removeprefix("DS_RunKernel: ")
-        return self._failure("failed in", text.partition(named)[2] or text, CODES[code])
+    def _reported(self, status: int) -> KernelError:
+        """What a run's status says."""
+        said = said_by(status)
+        return self._failure("failed in", said.found, said.status, said.details)
 
-    def _failure(self, verb: str, text: str, status: str) -> KernelError:
+    def _failure(
+        self, verb: str, text: str, status: str, details: Mapping[str, Value] = _NO_DETAILS
+    ) -> KernelError:
         kernel = self.candidate
-        return plugin_failure(
+        failure = plugin_failure(
             self.node, kernel.op, kernel.name, kernel.library, text, status, verb=verb
         )
+        failure.add_details(details)
+        return failure
 
     def _refused(self, k: int, error: HostError) -> KernelError:
         failure = self._failure("failed in", f"input {k}: {error.found}", error.status)
@@ -369,8 +375,9 @@ def plugin_failure(
     refused = status == "INVALID_ARGUMENT"
     return KernelError(
         f"node {node!r} ({op}) {verb} kernel {kernel!r} of {library}",
+        details={**at_node(node, op), KERNEL: kernel, LIBRARY: library},
         check="the kernel of a plugin must accept the node and its inputs",
-        found=text.removeprefix("DS_NewKernel: "),
+        found=text,
         needed="success",
         remedy=f"{remedy_for(status) if refused else remedy_for(status, left_out)}; "
         f"`drystone plugins explain {op}` says why this kernel runs",

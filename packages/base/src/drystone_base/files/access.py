@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NoReturn, Self, TypeAlias
 
 from drystone_base.core.arguments import explaining
 from drystone_base.core.errors import KernelError
+from drystone_base.core.payloads import at_node
 from drystone_base.core.settings import Kind, Schema, Setting, flag
 from drystone_base.files.uris import as_path, local_text, uri_of
 
@@ -141,6 +142,7 @@ class Access:
         if not self.python:
             raise KernelError(
                 f"node {call.node!r} ({call.op}) may not call Python function {token!r}",
+                details=at_node(call.node, call.op),
                 check="an op may call Python only where the session's config lets it",
                 found="a session that does not",
                 needed="Access(python=True)",
@@ -242,6 +244,7 @@ def _deny(
     name = os.fspath(path)
     raise KernelError(
         f"node {call.node!r} ({call.op}) may not {verb} {name!r}",
+        details=at_node(call.node, call.op),
         check=f"an op may {verb} only the files that the session's config opens",
         found=f"a path outside of them, {_shown(name)}",
         needed=f"a path in {' or '.join(map(str, roots))}" if roots else f"no op may {verb} files",

@@ -6,13 +6,36 @@ from collections.abc import Collection, Iterable
 from collections.abc import Set as AbstractSet
 from typing import TYPE_CHECKING, NoReturn
 
-from drystone_base.core.errors import GraphError, near_matches
+from drystone_base.core.errors import BadModelFile, GraphError, near_matches
+from drystone_base.core.payloads import at_node
 from drystone_base.core.printable import described
 
 if TYPE_CHECKING:
     from drystone_base.graph.node import Node
 
-__all__ = ["bad_input", "bad_name", "duplicate", "foreign", "in_use", "missing_input"]
+__all__ = [
+    "bad_input",
+    "bad_name",
+    "duplicate",
+    "foreign",
+    "in_use",
+    "missing_input",
+    "not_graphdef",
+]
+
+
+def not_graphdef(size: int, error: Exception) -> NoReturn:
+    """Refuse bytes of which protobuf makes no GraphDef."""
+    raise BadModelFile(
+        "cannot be read",
+        subject="the graph",
+        check="the bytes must be a GraphDef",
+        found=f"{size} bytes that protobuf refuses",
+        needed="a binary GraphDef",
+        remedy="check that the file is a TensorFlow graph (.pb) and complete",
+        code="bad-graphdef",
+        inner=error,
+    ) from error
 
 
 def duplicate(name: str) -> NoReturn:
@@ -45,6 +68,7 @@ def missing_input(node: Node, name: str, names: Iterable[str]) -> NoReturn:
     near = near_matches(name.rpartition(":")[0] or name, names)
     raise GraphError(
         f"node {node.name!r} ({node.op}) reads from a node that is not in the graph",
+        details=at_node(node.name, node.op),
         check="every input must name a node of the graph",
         found=name,
         needed="a node of that name",
@@ -59,6 +83,7 @@ def bad_input(node: Node, text: str, check: str) -> NoReturn:
     """Refuse an input list that is not in order."""
     raise GraphError(
         f"node {node.name!r} ({node.op}) has a malformed input list",
+        details=at_node(node.name, node.op),
         check=check,
         found=text,
         needed="data inputs, then control inputs",
@@ -71,6 +96,7 @@ def foreign(node: Node) -> NoReturn:
     """Refuse an edge into another graph."""
     raise GraphError(
         f"node {node.name!r} belongs to another graph",
+        details=at_node(node.name, node.op),
         check="edges must stay inside one graph",
         found=node.name,
         needed="a node of this graph",
@@ -97,6 +123,7 @@ def in_use(node: Node, user: Node) -> NoReturn:
     """Refuse to remove a node that another one reads."""
     raise GraphError(
         f"node {node.name!r} cannot be removed",
+        details=at_node(node.name, node.op),
         check="a removed node must have no fan-out",
         found=f"{user.name!r} reads it",
         needed="no consumers",

@@ -9,7 +9,6 @@ from typing import Any
 
 from drystone_abi.protos import GraphDef, NodeDef, VersionDef
 from drystone_base.core.arguments import blame, explaining
-from drystone_base.core.errors import BadModelFile
 from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.wire import write_varint
 from drystone_base.graph._failures import (
@@ -21,6 +20,7 @@ from drystone_base.graph._failures import (
     foreign,
     in_use,
     missing_input,
+    not_graphdef,
     unknown,
 )
 from drystone_base.graph._wide import WIDE, Places, swap
@@ -77,15 +77,7 @@ class Graph:
             proto = GraphDef.FromString(bytes(skeleton.graph))
             rest = GraphDef.FromString(skeleton.rest)
         except Exception as error:
-            raise BadModelFile(
-                "the graph cannot be read",
-                check="the bytes must be a GraphDef",
-                found=f"{len(data)} bytes that protobuf refuses",
-                needed="a binary GraphDef",
-                remedy="check that the file is a TensorFlow graph (.pb) and complete",
-                code="bad-graphdef",
-                inner=error,
-            ) from error
+            not_graphdef(len(data), error)
         return cls._build(proto, rest, skeleton.contents)
 
     @classmethod

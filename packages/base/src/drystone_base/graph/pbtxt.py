@@ -23,7 +23,8 @@ def from_text(text: str | bytes) -> Graph:
         return Graph.from_proto(text_format.Parse(shown, GraphDef(), allow_unknown_field=True))
     except (text_format.ParseError, ValueError, RecursionError) as error:
         raise BadModelFile(
-            "the graph cannot be read",
+            "cannot be read",
+            subject="the graph",
             check="the text must be a GraphDef in protobuf text format",
             found=str(error),
             needed="node { ... } blocks",

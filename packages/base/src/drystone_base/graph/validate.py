@@ -9,6 +9,7 @@ from drystone_base.core.arguments import explained
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import DrystoneError, GraphError
 from drystone_base.core.gc_pause import paused_gc
+from drystone_base.core.payloads import at_node
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node
 from drystone_base.graph.seams import mismatch
@@ -342,6 +343,7 @@ def _check_edge(
 def _fail(node: Node, code: str, check: str, found: object, needed: object) -> NoReturn:
     raise GraphError(
         f"node {node.name!r} ({node.op}) is not valid",
+        details=at_node(node.name, node.op),
         check=check,
         found=found,
         needed=needed,

@@ -35,7 +35,8 @@ def check_graph(stated: VersionDef) -> None:
     if not refused:
         return
     raise BadModelFile(
-        "the graph may not be read by this release",
+        "may not be read by this release",
+        subject="the graph",
         check="a graph's versions must allow the consumer that reads it",
         found=f"{refused} (written by producer {stated.producer})",
         needed=f"versions that allow consumer {CONSUMER}, TensorFlow 2.21's",

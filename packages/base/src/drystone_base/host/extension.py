@@ -19,6 +19,7 @@ __all__ = ["extension"]
 
 _FUNCTIONS: Final = (
     "TF_NewStatus", "TF_DeleteStatus", "TF_GetCode", "TF_Message", "TF_SetStatus",
+    "TF_ForEachPayload",
     "TF_AllocateTensor", "TF_DeleteTensor", "TF_TensorType", "TF_NumDims", "TF_Dim",
     "TF_TensorData", "TF_TensorByteSize", "TF_NewTensor", "DS_ShareTensor",
     "DS_TensorIsExclusive", "DS_MarkTensorShared", "DS_NewFeed",

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import ctypes
 import threading
-from collections.abc import Callable
-from types import TracebackType
-from typing import Final, Self
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType, TracebackType
+from typing import Final, NamedTuple, Self
 
 from drystone_base.core.errors import DrystoneError, HostError, remedy_for
+from drystone_base.core.payloads import (
+    CALLS,
+    CHECK,
+    CODE,
+    FIELDS,
+    FOUND,
+    NEEDED,
+    Value,
+    read_payloads,
+    written_payloads,
+)
 from drystone_base.core.time_limits import OutOfTime
 from drystone_base.host._lib import declare
 
-__all__ = ["ANY", "CODES", "Status", "keep", "raise_kept", "told"]
+__all__ = ["ANY", "CODES", "Said", "Status", "keep", "raise_kept", "said_by", "told"]
 
 CODES: Final = (
     "OK",
@@ -46,6 +57,49 @@ _delete = declare("TF_DeleteStatus", None, ctypes.c_void_p, brief=True)
 _code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p, brief=True)
 _message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p, brief=True)
 _set = declare("TF_SetStatus", None, ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p, brief=True)
+_attach = declare(
+    "DS_SetPayload", None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p, brief=True
+)
+_Visitor = ctypes.CFUNCTYPE(None, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_void_p)
+_visit = declare("TF_ForEachPayload", None, ctypes.c_void_p, _Visitor, ctypes.c_void_p, brief=True)
+
+
+class Said(NamedTuple):
+    """What the status of a failed call says: ``message`` to people, ``payloads`` to programs."""
+
+    status: str
+    message: str
+    payloads: Mapping[str, Value]
+
+    @classmethod
+    def of(cls, code: int, message: bytes, pairs: Iterable[tuple[bytes, bytes]]) -> Said:
+        """From what C gives; the code has no name where it is of a later release."""
+        name = CODES[code] if code < len(CODES) else "UNKNOWN"
+        return cls(name, message.decode("utf-8", "replace"), read_payloads(pairs))
+
+    def text(self, key: str) -> str:
+        """The payload as text; "" without it."""
+        value = self.payloads.get(key, "")
+        return value if isinstance(value, str) else value.decode("utf-8", "replace")
+
+    @property
+    def found(self) -> str:
+        """The message without the names that are payloads."""
+        return self.text(FOUND) or self.message
+
+    @property
+    def details(self) -> dict[str, Value]:
+        """What errors keep as it is: the payloads that are none of their fields."""
+        return {key: value for key, value in self.payloads.items() if key not in FIELDS}
+
+
+def said_by(pointer: int | None) -> Said:
+    """What a status says."""
+    pairs: list[tuple[bytes, bytes]] = []
+    code = _code(pointer)
+    if code:
+        _visit(pointer, _Visitor(lambda key, value, _: pairs.append((key, value))), None)
+    return Said.of(code, _message(pointer), pairs)
 
 
 class _Kept(threading.local):
@@ -55,6 +109,12 @@ class _Kept(threading.local):
 
 
 _KEPT: Final = _Kept()
+
+
+def _payloads(error: BaseException) -> Mapping[str, Value]:
+    """What an error, or its cause, says beside its text to whoever gets the status."""
+    known = error if isinstance(error, DrystoneError) else error.__cause__
+    return known.payloads() if isinstance(known, DrystoneError) else {}
 
 
 def _words(error: BaseException) -> tuple[str, str]:
@@ -81,7 +141,7 @@ def told(
         name, text = "CANCELLED", f"interrupted by {_NAMES.get(type(error), type(error).__name__)}"
     else:
         name, text = words(error)
-    Status.set(pointer, name, text)
+    Status.set(pointer, name, text, _payloads(error))
 
 
 def keep(error: BaseException) -> None:
@@ -124,7 +184,7 @@ class Status:
         trace: TracebackType | None,
     ) -> None:
         code = _code(self.pointer)
-        text = self.message if code else ""
+        said = said_by(self.pointer) if code else None
         pointer, self.pointer = self.pointer, None
         _delete(pointer)
         kept, _KEPT.error, self.outer = _KEPT.error, self.outer, None
@@ -133,8 +193,8 @@ class Status:
         failed = CODES[code] not in self.fine
         if kept is not None and (failed or not isinstance(kept, Exception)):
             raise kept
-        if failed:
-            raise _failure(self.what, CODES[code], text)
+        if failed and said is not None:
+            raise _failure(self.what, said)
 
     @property
     def name(self) -> str:
@@ -147,17 +207,30 @@ class Status:
         return str(_message(self.pointer).decode("utf-8", "replace"))
 
     @staticmethod
-    def set(pointer: int | None, name: str, message: str) -> None:
+    def set(
+        pointer: int | None,
+        name: str,
+        message: str,
+        payloads: Mapping[str, Value] = MappingProxyType({}),
+    ) -> None:
         """Set a status that the host gave us: for callbacks."""
         text = message.encode("utf-8", "replace").replace(b"\0", b" ")
         _set(pointer, CODES.index(name), text)
+        for key, value in written_payloads(payloads):
+            _attach(pointer, key, value)
 
 
-def _failure(what: str, status: str, text: str) -> HostError:
-    return HostError(
+def _failure(what: str, said: Said) -> HostError:
+    error = HostError(
         what,
-        check="the host's call must succeed",
-        found=text,
-        remedy=remedy_for(status, _ELSE),
-        status=status,
+        check=said.text(CHECK) or "the host's call must succeed",
+        found=said.found if CHECK in said.payloads else said.message,
+        needed=said.text(NEEDED),
+        remedy=remedy_for(said.status, _ELSE),
+        code=said.text(CODE) or None,
+        status=said.status,
+        details=said.details,
     )
+    if CALLS in said.payloads:
+        error.reached_through(said.payloads[CALLS])
+    return error

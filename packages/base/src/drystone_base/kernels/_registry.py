@@ -9,6 +9,7 @@ import numpy as np
 
 from drystone_base.core.errors import KernelError, remedy_for
 from drystone_base.core.families import Families
+from drystone_base.core.payloads import at_node
 
 if TYPE_CHECKING:
     from drystone_base.state.runtime import Runtime
@@ -59,6 +60,7 @@ class Call:
         """Raise a :class:`KernelError` that names this node and op."""
         raise KernelError(
             f"node {self.node!r} ({self.op}) failed",
+            details=at_node(self.node, self.op),
             check=check,
             found=found,
             needed=needed,

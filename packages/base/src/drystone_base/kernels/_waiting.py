@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from drystone_base.core.errors import KernelError
+from drystone_base.core.payloads import at_node
 from drystone_base.kernels._registry import Call
 from drystone_base.state.cancellation import cancelled
 
@@ -42,6 +43,7 @@ def wait_for(
         f"node {call.node!r} ({call.op}) would wait for ever"
         if deadline is None
         else f"node {call.node!r} ({call.op}) waited until the session's deadline",
+        details=at_node(call.node, call.op),
         check=check,
         found=found(),
         needed="another step that brings it, before this one or beside it",

@@ -8,6 +8,7 @@ from functools import cache, lru_cache
 from typing import Final, NoReturn
 
 from drystone_base.core.errors import GraphError
+from drystone_base.core.payloads import at_node
 
 __all__ = ["Device", "parse_device"]
 
@@ -98,6 +99,7 @@ def _number(text: str | None) -> int | None:
 def _fail(text: str, node: str) -> NoReturn:
     raise GraphError(
         f"node {node!r} asks for a device that cannot be understood",
+        details=at_node(node),
         check="a device is written /job:NAME/replica:N/task:N/device:TYPE:N, in parts",
         found=text,
         needed="such as /job:localhost/replica:0/task:0/device:CPU:0",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final, NoReturn
 
 from drystone_base.core.errors import GraphError
+from drystone_base.core.payloads import at_node
 from drystone_base.graph import Graph, Node, topological_order
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.placement.device import Device, parse_device
@@ -166,6 +167,7 @@ class _Placer:
         if not there:
             raise GraphError(
                 f"node {node.name!r} asks for a device that is not there",
+                details=at_node(node.name, node.op),
                 check="some device of the session must fit what a node asks for",
                 found=str(group.asked),
                 needed=f"one of {names}",
@@ -176,6 +178,7 @@ class _Placer:
         asked = f" on {group.asked}" if str(group.asked) else ""
         raise GraphError(
             f"node {node.name!r} ({node.op}) has no kernel{asked}",
+            details=at_node(node.name, node.op),
             check="the device of a node must have a kernel for its op and dtypes",
             found=f"kernels on {', '.join(group.types) or 'no type of device'}",
             needed=f"one on {', '.join(sorted({str(d.type) for d in there}))}",

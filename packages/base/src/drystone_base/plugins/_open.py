@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.errors import DrystoneError, PluginError
 from drystone_base.plugins._first_party import is_ours
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["initialise", "not_isolated", "open_plugin", "registered_nothing"]
 
-_LASTING = "changed what belongs to the process and cannot be put back"
+_CHANGED_HOST: Final = "plugin-changed-host"
 _KINDS = ("ops", "kernels", "optimizers", "passes", "schemes", "devices", "profilers")
 
 
@@ -35,10 +35,10 @@ def open_plugin(plugin: Plugin) -> StepResult:
 
 
 def _not_opened(plugin: Plugin, error: DrystoneError) -> PluginError:
-    found = error.found.removeprefix("DS_OpenLibrary: ")
-    foreign = "is tied to another library than the host" in found
-    if _LASTING in found:
-        return _changed_host(plugin, found, error)
+    found = error.found
+    foreign = error.code == "plugin-bound-elsewhere"
+    if error.code == _CHANGED_HOST:
+        return _changed_host(plugin, error)
     return plugin.refuse(
         "cannot be opened",
         check="its interface must be the host's"
@@ -61,16 +61,17 @@ def _not_opened(plugin: Plugin, error: DrystoneError) -> PluginError:
     )
 
 
-def _changed_host(plugin: Plugin, found: str, error: DrystoneError) -> PluginError:
+def _changed_host(plugin: Plugin, error: DrystoneError) -> PluginError:
     return plugin.refuse(
         "changes what is the process's own",
         check="a plugin leaves the process as it is, or as it can be made again",
-        found=found,
+        found=error.found,
         needed="constructors and entry functions that change nothing of their host",
         remedy="report this to the plugin's author, and disable the plugin meanwhile: "
         f"DRYSTONE_PLUGINS_DISABLE={plugin.name}",
-        code="plugin-changed-host",
+        code=_CHANGED_HOST,
         status=error.status,
+        details=error.details,
     )
 
 
@@ -141,7 +142,7 @@ def _judge(
     shown: dict[str, Any] = {"entries": entries, "registration_errors": single, "warnings": remarks}
     if errors and not any(state == "ok" for state in entries.values()):
         if all(error.status == "UNAVAILABLE" for _, error in errors):
-            text = errors[0][1].found.removeprefix("DS_InitLibrary: ")
+            text = errors[0][1].found
             return skipped("entry", "plugin-not-available", text, **shown)
         return failed("entry", _refused(plugin, *errors[0]), **shown)
     if (single or counted) and not any(plugin.registered.values()):
@@ -170,18 +171,19 @@ def _count_modules(plugin: Plugin, library: HostLibrary, entries: dict[str, str]
 
 
 def _refused(plugin: Plugin, symbol: str, error: DrystoneError) -> PluginError:
-    if _LASTING in error.found:
-        return _changed_host(plugin, error.found.removeprefix("DS_InitLibrary: "), error)
+    if error.code == _CHANGED_HOST:
+        return _changed_host(plugin, error)
     return plugin.refuse(
         f"did not start: {symbol} failed",
         check=f"{symbol} must succeed and fill in what it is given",
-        found=error.found.removeprefix("DS_InitLibrary: "),
+        found=error.found,
         needed="an entry function that answers OK",
         remedy=plugin.advice(
             author=f"let {symbol} answer OK, or TF_UNAVAILABLE where what it drives is not there"
         ),
         code="plugin-init-failed",
         status=error.status,
+        details=error.details,
     )
 
 

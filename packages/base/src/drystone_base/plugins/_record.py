@@ -59,14 +59,14 @@ class StepResult:
         from drystone_base.core.errors import PluginError
 
         of = found.get("error")
-        error = of and PluginError(**of)
+        error = PluginError.of_fields(of) if of else None
         texts = found.get("reason", ""), found.get("text", "")
         return cls(
             found.get("step", ""),
             found.get("state", "failed"),
             *texts,
             found.get("facts", {}),
-            error or None,
+            error,
         )
 
 

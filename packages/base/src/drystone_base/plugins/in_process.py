@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from drystone_base.core.errors import HostError, PluginError
 
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from drystone_base.plugins.isolation import OptimizerPlugin
 
 __all__ = ["run_here"]
-
-_LEFT: Final = "has not returned"
 
 
 def run_here(
@@ -36,7 +34,7 @@ def run_here(
     try:
         return run(plugin.device, graph, fetches, feeds, preserve, library=library, seconds=seconds)
     except HostError as error:
-        if _LEFT not in error.found or error.status not in ("DEADLINE_EXCEEDED", "UNAVAILABLE"):
+        if error.code != "plugin-stuck":
             raise
         raise _stuck(plugin, error) from error
 
@@ -45,7 +43,7 @@ def _stuck(plugin: OptimizerPlugin, error: HostError) -> PluginError:
     return PluginError(
         f"the {plugin.device} optimizer of plugin {plugin.name} ({plugin.path}) does not return",
         check="an optimizer must answer before the time for optimizing is over",
-        found=error.found.partition(": ")[2] or error.found,
+        found=error.found,
         needed="an answer in time (meta_optimizer_timeout_ms)",
         remedy="the graph runs without it, and it is not asked again until it returns; "
         "DRYSTONE_PLUGIN_ISOLATION=process runs optimizers where they can be ended, and "
@@ -55,4 +53,5 @@ def _stuck(plugin: OptimizerPlugin, error: HostError) -> PluginError:
         path=plugin.path,
         code="plugin-stuck",
         status=error.status,
+        details=error.details,
     )

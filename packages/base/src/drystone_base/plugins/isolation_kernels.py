@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from drystone_abi.protos import NodeDef, OpList
 from drystone_base.core.errors import DrystoneError, KernelError, PluginError, ShapeError
+from drystone_base.core.payloads import at_node
 from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.plugins.isolation_limits import Limits
 from drystone_base.plugins.isolation_offered import Offered, add_kernel
@@ -102,6 +103,7 @@ def _shapes(call: ShapeCall, path: str) -> Sequence[Shape]:
     except PluginError as error:
         raise ShapeError(
             f"node {call.node!r} ({call.op}) cannot take its inputs",
+            details=error.details | at_node(call.node, call.op),
             check="the shape function of the op's library must accept the node",
             found=f"{error.what}: {error.found}",
             needed="input shapes and attributes that the op is defined for",
@@ -204,6 +206,7 @@ class IsolatedKernel:
             if own
             else f"node {self.node!r} ({kernel.op}) failed in isolated kernel {kernel.name!r} of "
             f"{kernel.library}",
+            details=error.details | at_node(self.node, kernel.op),
             check=error.check,
             found=error.found if own else f"{error.what}: {error.found}",
             needed=error.needed,

@@ -307,15 +307,4 @@ class Worker:
         """The plugin's own failure, as the child told it; the child lives on."""
         told = reply.get("error")
         fields = told if isinstance(told, dict) else {}
-        parts = {
-            key: str(fields[key])
-            for key in ("check", "found", "needed", "remedy", "code", "status")
-            if fields.get(key)
-        }
-        raise PluginError(
-            str(fields.get("what") or "an isolated plugin failed"),
-            plugin=self.name,
-            version=self.version,
-            path=self.path,
-            **parts,
-        )
+        raise PluginError.of_fields(fields, plugin=self.name, version=self.version, path=self.path)

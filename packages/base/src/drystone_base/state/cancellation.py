@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from drystone_base.core.errors import KernelError
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from drystone_base.state.runtime import Runtime
 
 __all__ = [
-    "Cancellation", "cancelled", "check_time", "deadline_exceeded", "session_damaged",
+    "Cancellation", "Left", "cancelled", "check_time", "deadline_exceeded", "session_damaged",
     "session_stuck",
 ]  # fmt: skip
 
@@ -74,8 +74,15 @@ def check_time(runtime: Runtime, what: str) -> None:
         raise deadline_exceeded(f"the run was stopped {what}")
 
 
-def cancelled(what: str, left: str = "") -> KernelError:
-    """The error of a cancelled run; ``what`` says where, ``left`` what has not returned."""
+class Left(NamedTuple):
+    """A ``kernel`` that a run went on without: it ``runs`` still, or has not called done."""
+
+    kernel: str
+    runs: bool
+
+
+def cancelled(what: str, left: Left | None = None) -> KernelError:
+    """The error of a cancelled run; ``what`` says where, ``left`` what it went on without."""
     return KernelError(
         what,
         check="a run goes on until its Cancellation is cancelled",
@@ -87,8 +94,8 @@ def cancelled(what: str, left: str = "") -> KernelError:
     )
 
 
-def deadline_exceeded(what: str, left: str = "") -> KernelError:
-    """The error of a run that was late; ``what`` says where, ``left`` what has not returned."""
+def deadline_exceeded(what: str, left: Left | None = None) -> KernelError:
+    """The error of a run that was late; ``what`` says where, ``left`` what it went on without."""
     return KernelError(
         what,
         check="a run must end before the session's deadline",
@@ -128,13 +135,13 @@ def session_damaged(found: str) -> KernelError:
     )
 
 
-def _and_left(left: str) -> str:
+def _and_left(left: Left | None) -> str:
     """What is said of a kernel that has not returned, or not called done."""
-    if not left:
+    if left is None:
         return ""
-    if not left.endswith(" returned"):
-        return f"; its {left}"
+    if not left.runs:
+        return f"; its {left.kernel} has not called done"
     return (
-        f"; its {left} and goes on in a thread of its own: until it has, "
+        f"; its {left.kernel} has not returned and goes on in a thread of its own: until it has, "
         "the session refuses the node"
     )

@@ -11,6 +11,7 @@ import numpy as np
 
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import KernelError
+from drystone_base.core.payloads import VARIABLE
 from drystone_base.core.shown import shape_text
 from drystone_base.core.tensor import read_only
 
@@ -39,6 +40,7 @@ def uninitialized(name: str) -> KernelError:
     """The error of reading a variable that has no value."""
     return KernelError(
         f"variable {name!r} is read before it has a value",
+        details={VARIABLE: name},
         check="a variable must be initialised before it is read",
         found="no value",
         needed="a value",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from drystone_abi.protos import NodeDef
 from drystone_base.core.errors import HostError, ShapeError
+from drystone_base.core.payloads import at_node
 from drystone_base.inference.shapes._registry import SHAPES, Shape, ShapeCall
 from drystone_base.ops.attrs import encode_attr
 from drystone_base.ops.defs import op_def
@@ -31,6 +32,7 @@ def _from_host(call: ShapeCall) -> Sequence[Shape]:
     except HostError as error:
         raise ShapeError(
             f"node {call.node!r} ({call.op}) cannot take its inputs",
+            details=error.details | at_node(call.node, call.op),
             check="the shape function of the op's library must accept the node",
             found=error.found,
             needed="input shapes and attributes that the op is defined for",

@@ -11,6 +11,7 @@ import numpy as np
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import ShapeError, remedy_for
 from drystone_base.core.families import Families
+from drystone_base.core.payloads import at_node
 
 __all__ = [
     "MAX_PARTIAL",
@@ -231,6 +232,7 @@ class ShapeCall:
         """Raise a :class:`ShapeError` that names this node and op."""
         raise ShapeError(
             f"node {self.node!r} ({self.op}) cannot take its inputs",
+            details=at_node(self.node, self.op),
             check=check,
             found=found,
             needed=needed,

@@ -6,6 +6,7 @@ Source: TensorFlow ops _Send, _Recv, _HostSend, _HostRecv.
 from __future__ import annotations
 
 from drystone_base.core.errors import KernelError
+from drystone_base.core.payloads import at_node
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.state.rendezvous import KEY, Aborted, Rendezvous
 
@@ -38,6 +39,7 @@ def recv(call: Call) -> Array | None:
     except Aborted:
         raise KernelError(
             f"node {call.node!r} ({call.op}) waits for what will not come",
+            details=at_node(call.node, call.op),
             check="the part of the graph that sends must run to its Send",
             found="that part has failed",
             needed=_key(call),
@@ -51,6 +53,7 @@ def recv(call: Call) -> Array | None:
 def _nobody(call: Call) -> KernelError:
     return KernelError(
         f"node {call.node!r} ({call.op}) would wait for ever",
+        details=at_node(call.node, call.op),
         check="what is received must be sent in the same run, before",
         found=f"nothing was sent as {_key(call)!r}",
         needed="the part of the graph with the _Send",

@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 
 from drystone_base.core.errors import UnsupportedOp
+from drystone_base.core.payloads import at_node
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call
 
@@ -26,6 +27,7 @@ def library(call: Call, module: str) -> Any:
         package = {"PIL": "Pillow"}.get(module.split(".")[0], module)
         raise UnsupportedOp(
             f"node {call.node!r} ({call.op}) cannot run",
+            details=at_node(call.node, call.op),
             check=f"{package} must be installed to read and write image files",
             found=str(error),
             needed=package,
