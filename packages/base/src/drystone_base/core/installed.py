@@ -105,7 +105,7 @@ def points(group: str) -> list[EntryPoint]:
         return _installed(_places()).groups.get(group, [])
     from importlib.metadata import entry_points
 
-    return _sorted(entry_points(group=group))
+    return _sorted(entry_points(group=group), {None: _Owner("", "", "")})
 
 
 def code_stamps(started: float) -> list[list[str]] | None:
@@ -230,27 +230,37 @@ def _scanned() -> _Installed:
     from importlib.metadata import PackageNotFoundError, distribution, entry_points
 
     every = entry_points()
-    ours = {group: _sorted(every.select(group=group)) for group in every.groups
-            if group.startswith(_OURS)}  # fmt: skip
-    distributions: dict[str, Distribution] = {}
-    for group in ours:
-        for point in every.select(group=group):
-            if point.dist is not None:
-                distributions.setdefault(_canonical(point.dist.name), point.dist)
+    ours = {group: every.select(group=group) for group in every.groups if group.startswith(_OURS)}
+    owners: dict[Distribution | None, _Owner] = {None: _Owner("", "", "")}
+    groups = {group: _sorted(found, owners) for group, found in ours.items()}
+    distributions = {owners[dist].name: dist for dist in owners if dist is not None}
     for name in _WITHOUT_POINTS:
         with suppress(PackageNotFoundError):
             distributions.setdefault(name, distribution(name))
-    return _Installed([_code(name, distributions[name]) for name in sorted(distributions)], ours)
+    return _Installed([_code(name, distributions[name]) for name in sorted(distributions)], groups)
 
 
-def _sorted(found: EntryPoints) -> list[EntryPoint]:
+class _Owner(NamedTuple):
+    """Of an entry point. Its metadata is parsed each time that one asks for it."""
+
+    name: str
+    version: str
+    place: str
+
+
+def _sorted(found: EntryPoints, owners: dict[Distribution | None, _Owner]) -> list[EntryPoint]:
     rows = set()
     for point in found:
-        dist = point.dist
-        name, version = ("", "") if dist is None else (_canonical(dist.name), dist.version)
-        place = "" if dist is None else str(dist.locate_file(""))
-        place = place if os.path.isdir(place) else ""
-        rows.add(EntryPoint(point.name, point.value, name, version, place))
+        if point.dist not in owners:
+            assert point.dist is not None
+            metadata = point.dist.metadata
+            place = str(point.dist.locate_file(""))
+            owners[point.dist] = _Owner(
+                _canonical(metadata["Name"]),
+                metadata["Version"],
+                place if os.path.isdir(place) else "",
+            )
+        rows.add(EntryPoint(point.name, point.value, *owners[point.dist]))
     return sorted(rows)
 
 
