@@ -61,7 +61,8 @@ def test_errors_and_warnings(name: str) -> None:
     error = DrystoneError(
         name, check=name, found=name, needed=name, remedy=name, code="bad-graph", inner=inner
     )
-    error.add_calls(f"\n  in function '{name}', called by node '{name}'")
+    error.reached_through(json.dumps([[name, name]]))
+    error.add_details({name: name, "bytes": name.encode("utf-8", "surrogatepass")})
     assert hidden(str(error)) == []
     lines = str(error).split("\n")
     assert all(line.startswith("  ") for line in lines[1:]), "no line of a name is one of ours"
