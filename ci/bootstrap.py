@@ -16,6 +16,7 @@ examples:
 # Only syntax that an old Python can parse, so that it can say that it is too old.
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from typing import NoReturn
@@ -130,6 +131,9 @@ def main(arguments: "list[str]") -> int:
         print((__doc__ or "").strip())
         print("\nsessions: python3 ci/bootstrap.py --list")
         return 0
+    # A shell starts background jobs with Ctrl-C ignored, and all that they start inherits that:
+    # tests that interrupt a process would wait for it for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     check_python()
     if arguments[0] in ("-l", "--list"):
         return run(environment(), ["--list"])
