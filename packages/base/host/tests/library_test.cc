@@ -48,7 +48,7 @@ std::string described(DS_Library* library) {
   CHECK(TF_GetCode(s) == TF_OK);
   const std::string out(static_cast<const char*>(json->data), json->length);
   DS_DescribeLibrary(library, json, s);
-  CHECK(says(s, TF_INVALID_ARGUMENT, "DS_DescribeLibrary"));
+  CHECK(says(s, TF_INVALID_ARGUMENT, "the output buffer holds data already"));
   TF_DeleteBuffer(json);
   TF_DeleteStatus(s);
   return out;

@@ -241,7 +241,7 @@ def test_a_backend_that_raises() -> None:
     assert caught.value.code == "subgraph-backend-failed"
     session = ds.Session(graph, ds.SessionConfig(subgraphs="b", optimizer="off"))
     with pytest.warns(
-        SubgraphWarning, match="goes on without subgraph backend 'b': subgraph backend 'b' failed"
+        SubgraphWarning, match="runs without subgraph backend 'b': subgraph backend 'b' failed"
     ):
         found = session.run("n1", {"x": np.ones(2, np.float32)})
     np.testing.assert_array_equal(found, [1, 1])

@@ -127,8 +127,8 @@ void Watch::check_place(std::size_t i) const {
   const std::size_t bytes = static_cast<std::size_t>(output.count()) * stored_size(output.dtype);
   if (memory.ours || memory.shared || memory.stored || memory.opaque || memory.token != 0) return;
   if (is_mapped(memory.data, bytes)) return;
-  fail(TF_INTERNAL, ctx_.kernel().title() + ": output " + std::to_string(i) + " has " + std::to_string(bytes) +
-                        " bytes at an address where nothing can be read");
+  fail_at(ctx_.kernel().subject(), {TF_INTERNAL, "output " + std::to_string(i) + " has " + std::to_string(bytes) +
+                                                     " bytes at an address where nothing can be read"});
 }
 
 // Strings that hold together; those that do not are emptied, as they will be freed. All of them where
@@ -144,8 +144,9 @@ void Watch::check_strings(std::size_t i) const {
   for (std::size_t j = 0; j < count; ++j) {
     if (!is_whole(strings[j])) TF_TString_Init(&strings[j]);
   }
-  fail(TF_INTERNAL, ctx_.kernel().title() + ": string " + std::to_string(k) + " of output " + std::to_string(i) +
-                        " is none: its bytes lie where nothing can be read, or are more than it has room for");
+  fail_at(ctx_.kernel().subject(),
+          {TF_INTERNAL, "string " + std::to_string(k) + " of output " + std::to_string(i) +
+                            " is none: its bytes lie where nothing can be read, or are more than it has room for"});
 }
 
 void Watch::check_outputs() const {

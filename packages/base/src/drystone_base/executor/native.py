@@ -185,7 +185,7 @@ def _error(said: Said) -> DrystoneError:
     if CHECK in said.payloads:
         return _checked(said)
     if KERNEL in said.payloads:
-        return _of_plugin(said)
+        return _late(said) if said.status == "DEADLINE_EXCEEDED" else _of_plugin(said)
     if NODE in said.payloads:
         return KernelError(
             f"node {said.text(NODE)!r} ({said.text(OP)}) failed",
@@ -215,6 +215,12 @@ def _of_plugin(said: Said) -> KernelError:
         said.found, said.status,
         verb="cannot be made by" if said.text(FUNCTION) == "DS_NewPlan" else "failed in",
     )  # fmt: skip
+
+
+def _late(said: Said) -> KernelError:
+    """A kernel looked at the clock before the run did."""
+    kernel = f"kernel {said.text(KERNEL)!r} of {said.text(LIBRARY)}"
+    return deadline_exceeded(f"node {said.text(NODE)!r} (op {said.text(OP)}, {kernel}): {said.found}")
 
 
 def _checked(said: Said) -> KernelError:
