@@ -133,7 +133,7 @@ def test_what_harms_the_process_is_refused_by_the_trial(
     result = _probed(compile_library, changes, when)
     assert result.state == "failed"
     if found:
-        assert result.reason == "plugin-changed-host"
+        assert result.reason == "plugin-changed-host", result.text
         assert found in result.text
 
 

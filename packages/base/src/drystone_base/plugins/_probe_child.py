@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64  # noqa: F401  # errors need it, and a plugin may become a user that cannot read it
 import json
 import os
 from importlib import import_module
