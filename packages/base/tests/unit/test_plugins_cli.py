@@ -36,6 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(_places, "sys", found)
     monkeypatch.setattr(_discover, "points", lambda _: [])
     monkeypatch.setattr(wanted, "installed", lambda: True)
+    monkeypatch.setattr(wanted, "_is_there", None)  # what an earlier test found
     return site
 
 

@@ -120,5 +120,6 @@ def test_optimizing_imports_the_modules_for_ops_that_are_there() -> None:
     done = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert [name.partition(".passes.")[2] for name in done.stdout.split()] == [
-        "arithmetic_optimization.involutions", "constant_folding.fold", "layout_optimizer.direction",
+        "arithmetic_optimization.involutions", "constant_folding.fold",
+        "layout_optimizer.direction",
     ]  # fmt: skip

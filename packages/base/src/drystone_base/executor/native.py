@@ -220,7 +220,8 @@ def _of_plugin(said: Said) -> KernelError:
 def _late(said: Said) -> KernelError:
     """A kernel looked at the clock before the run did."""
     kernel = f"kernel {said.text(KERNEL)!r} of {said.text(LIBRARY)}"
-    return deadline_exceeded(f"node {said.text(NODE)!r} (op {said.text(OP)}, {kernel}): {said.found}")
+    node = f"node {said.text(NODE)!r} (op {said.text(OP)}, {kernel})"
+    return deadline_exceeded(f"{node}: {said.found}")
 
 
 def _checked(said: Said) -> KernelError:
