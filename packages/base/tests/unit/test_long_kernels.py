@@ -61,7 +61,7 @@ LONG: dict[str, tuple[Callable[[], Any], list[Any], dict[str, Any]]] = {
                {"T": dtypes.INT64, "out_idx": dtypes.INT32}),
     "StaticRegexReplace": (lambda: words(1, 8_000_000), [],
                            {"pattern": "(a|b)+(,| )?", "rewrite": "<\\1>"}),
-    "Svd": (lambda: np.random.default_rng(2).random((900, 900), np.float32), [], FLOAT),
+    "Svd": (lambda: np.random.default_rng(2).random((1800, 1800), np.float32), [], FLOAT),
 }  # fmt: skip
 
 
