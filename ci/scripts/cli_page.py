@@ -12,6 +12,7 @@ from importlib import import_module
 import click
 from click.testing import CliRunner
 
+from ci.scripts.generated import settle
 from ci.scripts.project import ROOT, packages
 from drystone_base.cli._app import EXIT_CODES, app
 from drystone_base.modules import find, register
@@ -122,15 +123,13 @@ def main() -> int:
     except ModuleMissing as error:
         print(f"docs/reference/cli.md: left as it is; {error}", file=sys.stderr)
         return 2
-    if not is_outdated:
-        print("docs/reference/cli.md: up to date")
-        return 0
-    if "--check" in sys.argv[1:]:
-        print("docs/reference/cli.md: outdated; run python -m ci.scripts.cli_page")
-        return 1
-    PAGE.write_text(render(), encoding="utf-8")
-    print("docs/reference/cli.md: written")
-    return 0
+    return settle(
+        "docs/reference/cli.md",
+        "cli_page",
+        outdated=is_outdated,
+        check="--check" in sys.argv[1:],
+        write=lambda: PAGE.write_text(render(), encoding="utf-8"),
+    )
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from ci.scripts.generated import settle
 from ci.scripts.project import ROOT, packages
 
 __all__ = ["main", "outdated", "render"]
@@ -33,15 +34,13 @@ def outdated(root: Path = ROOT) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     """Write or compare the file."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if not outdated():
-        print(f"{FILE}: up to date")
-    elif "--check" in arguments:
-        print(f"{FILE}: outdated; run python -m ci.scripts.codeowners")
-        return 1
-    else:
-        (ROOT / FILE).write_text(render(), encoding="utf-8")
-        print(f"{FILE}: written")
-    return 0
+    return settle(
+        str(FILE),
+        "codeowners",
+        outdated=outdated(),
+        check="--check" in arguments,
+        write=lambda: (ROOT / FILE).write_text(render(), encoding="utf-8"),
+    )
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from ci.scripts.generated import settle
 from ci.scripts.project import ROOT, load_toml
 
 __all__ = ["main", "outdated", "render"]
@@ -45,15 +46,13 @@ def outdated(root: Path = ROOT) -> bool:
 
 def main() -> int:
     """Write the page, or with `--check` exit 1 when it is outdated."""
-    if not outdated():
-        print("docs/reference/compat.md: up to date")
-        return 0
-    if "--check" in sys.argv[1:]:
-        print("docs/reference/compat.md: outdated; run python -m ci.scripts.compat_page")
-        return 1
-    (ROOT / "docs" / "reference" / "compat.md").write_text(render(), encoding="utf-8")
-    print("docs/reference/compat.md: written")
-    return 0
+    return settle(
+        "docs/reference/compat.md",
+        "compat_page",
+        outdated=outdated(),
+        check="--check" in sys.argv[1:],
+        write=lambda: (ROOT / "docs" / "reference" / "compat.md").write_text(render(), "utf-8"),
+    )
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from ci.scripts.coverage_evidence import (
     scenario_counts,
     unit_tested,
 )
+from ci.scripts.generated import settle
 from ci.scripts.project import ROOT
 
 __all__ = ["OpState", "main", "op_states", "outdated", "render"]
@@ -298,15 +299,13 @@ def main(arguments: list[str] | None = None, docs: Path = ROOT / "docs" / "refer
 
         text = json.dumps(measure(), indent=1) + "\n"
         (docs / "coverage.json").write_text(text, encoding="utf-8")
-    if not outdated(docs):
-        print("docs/reference/coverage.md: up to date")
-        return 0
-    if options.check:
-        print("docs/reference/coverage.md: outdated; run python -m ci.scripts.coverage_generate")
-        return 1
-    (docs / "coverage.md").write_text(render(load(docs), op_states()), encoding="utf-8")
-    print("docs/reference/coverage.md: written")
-    return 0
+    return settle(
+        "docs/reference/coverage.md",
+        "coverage_generate",
+        outdated=outdated(docs),
+        check=options.check,
+        write=lambda: (docs / "coverage.md").write_text(render(load(docs), op_states()), "utf-8"),
+    )
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import re
 import sys
 from pathlib import Path
 
+from ci.scripts.generated import settle
 from ci.scripts.project import ROOT
 
 __all__ = ["functions", "main", "opening", "outdated", "render"]
@@ -80,15 +81,13 @@ def outdated() -> bool:
 def main(arguments: list[str] | None = None) -> int:
     """Write or compare the page."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    if not outdated():
-        print(f"{PAGE.relative_to(ROOT)}: up to date")
-    elif "--check" in arguments:
-        print(f"{PAGE.relative_to(ROOT)}: outdated; run python -m ci.scripts.headers_page")
-        return 1
-    else:
-        PAGE.write_text(render(), encoding="utf-8")
-        print(f"{PAGE.relative_to(ROOT)}: written")
-    return 0
+    return settle(
+        str(PAGE.relative_to(ROOT)),
+        "headers_page",
+        outdated=outdated(),
+        check="--check" in arguments,
+        write=lambda: PAGE.write_text(render(), encoding="utf-8"),
+    )
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import re
 import sys
 from pathlib import Path
 
+from ci.scripts.generated import settle
 from ci.scripts.project import ROOT, load_toml
 
 __all__ = ["main", "outdated", "render"]
@@ -34,15 +35,13 @@ def _file(root: Path) -> Path:
 
 def main() -> int:
     """Write the file, or with `--check` exit 1 when it is outdated."""
-    if not outdated():
-        print("metapackage pins: up to date")
-        return 0
-    if "--check" in sys.argv[1:]:
-        print("metapackage pins: outdated; run python -m ci.scripts.metapackage_pins")
-        return 1
-    _file(ROOT).write_text(render(), encoding="utf-8")
-    print("metapackage pins: written")
-    return 0
+    return settle(
+        "metapackage pins",
+        "metapackage_pins",
+        outdated=outdated(),
+        check="--check" in sys.argv[1:],
+        write=lambda: _file(ROOT).write_text(render(), encoding="utf-8"),
+    )
 
 
 if __name__ == "__main__":

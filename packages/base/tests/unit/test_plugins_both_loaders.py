@@ -220,7 +220,7 @@ ONLY_PYTHON: Final = {
     "a program in C names the one file that it wants": {
         "plugin-disabled", "plugin-duplicate", "plugin-file-ignored", "plugin-entry-point",
     },
-    "policies, signatures and manifests: docs/plugins.md says so": {
+    "policies, signatures and manifests: docs/how-to/plugins.md says so": {
         "plugin-bad-manifest", "plugin-manifest-unsigned", "plugin-bad-signature",
         "plugin-unsigned", "plugin-untrusted-key", "plugin-key-revoked",
         "plugin-signature-expired", "plugin-signature-unchecked", "plugin-exports",

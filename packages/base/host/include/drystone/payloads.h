@@ -27,7 +27,7 @@ extern "C" {
 /* ---- what failed ---- */
 
 /* A stable code, where the host tells one failure of a TF_Code from others: the name of a page of
- * docs/errors, such as "uninitialized-variable". */
+ * docs/reference/errors, such as "uninitialized-variable". */
 #define DS_PAYLOAD_CODE "drystone/code"
 /* The function of the C interface that failed, such as "DS_RunPlan". */
 #define DS_PAYLOAD_FUNCTION "drystone/function"
