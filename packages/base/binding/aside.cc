@@ -89,7 +89,13 @@ void AsideRun::end(void* context, std::int32_t was_left) {
       PyGILState_Release(run->of_thread_.met);
     });
   }
-  if (was_left != 0) delete run;
+  if (was_left == 0) return;
+  unless_over([&] {
+    const PyGILState_STATE met = PyGILState_Ensure();
+    delete run;
+    collect();  // no caller does it
+    PyGILState_Release(met);
+  });
 }
 
 void AsideRun::interrupt(void* context) {

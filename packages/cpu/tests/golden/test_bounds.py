@@ -95,7 +95,8 @@ def test_a_long_kernel_ends_with_its_run(op: str) -> None:
         inputs = [x, x] if op == "MatMul" else [x]
         feed = np.ones((6000, 6000) if op == "MatMul" else 30_000_000, np.float32)
     graph.add(op, "y", inputs, attrs={"T": FLOAT32})
-    session = Session(graph, SessionConfig(deadline=0.05, optimizer="off"))
+    deadline = 0.01 if op == "Tanh" else 0.05  # less than a fast machine needs for the op
+    session = Session(graph, SessionConfig(deadline=deadline, optimizer="off"))
     start = time.monotonic()
     with pytest.raises(KernelError) as caught:
         session.run("y:0", {"x:0": feed})

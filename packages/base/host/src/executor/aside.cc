@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <exception>
 #include <memory>
+#include <utility>
 
 #include "core/failure.h"
 #include "library/last_words.h"
@@ -36,10 +37,8 @@ class Job : public Task {
     for (std::size_t k = 0; k < feeds_.size(); ++k) feeds_[k] = share(*feeds[k]);
   }
   ~Job() override {
-    for (TF_Tensor* tensor : feeds_) drop(tensor);
+    let_go();
     for (TF_Tensor* tensor : fetches_) drop(tensor);
-    if (options_.cancellation != nullptr) options_.cancellation->release();
-    plan_.release();
   }
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -61,6 +60,7 @@ class Job : public Task {
       note_back();
       plan_.session.stuck.remove(this);
     }
+    let_go();
     if (options_.end_aside != nullptr) options_.end_aside(options_.run_context, is_left ? 1 : 0);
     lock.lock();
     is_over_ = true;
@@ -96,6 +96,15 @@ class Job : public Task {
   }
 
  private:
+  // Of the plan and the feeds, on its thread while the caller still waits: what the embedder gave is
+  // given back by then, and a plan that its owner lets go of right after the run ends there.
+  void let_go() noexcept {
+    if (!std::exchange(holds_, false)) return;
+    for (TF_Tensor* tensor : feeds_) drop(tensor);
+    if (options_.cancellation != nullptr) options_.cancellation->release();
+    plan_.release();
+  }
+
   static constexpr std::int64_t kMostMs = std::int64_t{1} << 40;
 
   static RunStop::Why asked(const DS_RunOptions& given, Clock::time_point until) {
@@ -142,6 +151,7 @@ class Job : public Task {
   RunStop stop_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  bool holds_ = true;     // the plan, the feeds and the cancellation
   bool is_done_ = false;  // this and what follows: under the mutex
   bool is_left_ = false;
   bool is_over_ = false;  // nothing of the caller's is used any more
