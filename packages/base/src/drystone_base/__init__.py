@@ -31,10 +31,12 @@ if TYPE_CHECKING:
     from drystone_base.core.errors import UnsupportedOp as UnsupportedOp
     from drystone_base.executor.record import Record as Record
     from drystone_base.files.access import Access as Access
+    from drystone_base.graph import Builder as Builder
     from drystone_base.graph import Graph as Graph
     from drystone_base.graph import Node as Node
     from drystone_base.graph.validate import validate as validate
     from drystone_base.inference.inference import Inference as Inference
+    from drystone_base.inference.inference import Shapes as Shapes
     from drystone_base.inference.inference import infer as infer
     from drystone_base.loaders import read_graph as read_graph
     from drystone_base.loaders import write_graph as write_graph
@@ -50,6 +52,7 @@ _HOME = {
     "Access": ".files.access",
     "BadModelFile": ".core.errors",
     "BadRequest": ".core.errors",
+    "Builder": ".graph",
     "Cancellation": ".state.cancellation",
     "CheckpointError": ".core.errors",
     "DType": ".core.dtypes",
@@ -66,6 +69,7 @@ _HOME = {
     "Session": ".api.session",
     "SessionConfig": ".api.config",
     "ShapeError": ".core.errors",
+    "Shapes": ".inference.inference",
     "UnsupportedOp": ".core.errors",
     "as_dtype": ".core.dtypes",
     "infer": ".inference.inference",
@@ -85,6 +89,7 @@ __all__ = [
     "Access",
     "BadModelFile",
     "BadRequest",
+    "Builder",
     "Cancellation",
     "CheckpointError",
     "DType",
@@ -101,6 +106,7 @@ __all__ = [
     "Session",
     "SessionConfig",
     "ShapeError",
+    "Shapes",
     "UnsupportedOp",
     "__version__",
     "as_dtype",

@@ -1,5 +1,6 @@
 """The graph: nodes, functions, orders, validation, and its binary and textual forms."""
 
+from drystone_base.graph.builder import Builder
 from drystone_base.graph.functions import Bodies, Body, Function, FunctionLibrary, body_to_function
 from drystone_base.graph.graph import Graph, parse_tensor_name
 from drystone_base.graph.node import Node, Output, held_tensor, output_name, placeholder_shape
@@ -15,6 +16,7 @@ from drystone_base.graph.validate import validate
 __all__ = [
     "Bodies",
     "Body",
+    "Builder",
     "Function",
     "FunctionLibrary",
     "Graph",

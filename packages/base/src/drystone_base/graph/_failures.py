@@ -140,6 +140,13 @@ def a_node(value: Node) -> Node:
     return value
 
 
+def a_text(value: str) -> str:
+    """The value; raises ``TypeError`` unless it is a text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} is no text")
+    return value
+
+
 def check_sets(*values: object) -> None:
     """Raise ``TypeError`` unless all (but None) tell at once whether a node is in them.
 

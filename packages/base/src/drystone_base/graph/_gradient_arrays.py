@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from drystone_base.core.dtypes import INT32
-from drystone_base.graph._gradient_rules import Builder, Grads, rule
+from drystone_base.graph._gradient_rules import Grads, reduced, rule
+from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
 
 __all__: list[str] = []
@@ -115,4 +116,4 @@ def _strided_slice(b: Builder, node: Node, grads: list[Output]) -> Grads:
 def _broadcast_to(b: Builder, node: Node, grads: list[Output]) -> Grads:
     x = node.inputs[0]
     axes = b.node("BroadcastGradientArgs", b.shape(x), b.shape((node, 0)))
-    return [b.reduced(grads[0], x, (axes, 0)), None]
+    return [reduced(b, grads[0], x, (axes, 0)), None]

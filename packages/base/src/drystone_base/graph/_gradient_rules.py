@@ -1,25 +1,20 @@
 """Gradients of ops, as nodes: for each op a rule that adds them to a graph.
 
-A rule is given a :class:`Builder`, the node, and the gradients of its outputs; it returns those of
-its inputs, None for an input that has none. The ops are those for which TensorFlow's
-``SymbolicGradient`` has rules, and their close kin.
+A rule is given a :class:`~drystone_base.Builder`, the node, and the gradients of its outputs; it
+returns those of its inputs, None for an input that has none. The ops are those for which
+TensorFlow's ``SymbolicGradient`` has rules, and their close kin.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-import numpy as np
-
-from drystone_base.core.dtypes import INT32, DType
-from drystone_base.graph.graph import Graph
+from drystone_base.core.dtypes import INT32
+from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
-from drystone_base.graph.validate import output_dtypes
-from drystone_base.ops.attrs import TensorAttr
-from drystone_base.ops.defs import op_def
 
-__all__ = ["CONSTANT", "RULES", "Builder"]
+__all__ = ["CONSTANT", "RULES", "Grads", "reduced", "rule"]
 
 Grads: TypeAlias = "Sequence[Output | None]"
 Rule: TypeAlias = "Callable[[Builder, Node, list[Output]], Grads]"
@@ -37,57 +32,16 @@ CONSTANT: Final = frozenset(
 """Ops whose outputs do not change smoothly with their inputs: no gradient passes."""
 
 
-class Builder:
-    """Adds nodes to a graph; attributes for dtypes and counts are read off the inputs."""
+def reduced(b: Builder, grad: Output, x: Output, axes: Output) -> Output:
+    """``grad``, summed over the axes along which ``x`` was broadcast."""
+    return b("Reshape", b("Sum", grad, axes, keep_dims=False), b.shape(x))
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
 
-    def dtype(self, output: Output) -> DType:
-        """The dtype of an output."""
-        types = output_dtypes(output[0])
-        assert types is not None, f"{output[0].op} has no known dtypes"
-        return types[output[1]].base
-
-    def node(self, op: str, *inputs: Output | Sequence[Output], **attrs: Any) -> Node:
-        """A node; a list argument takes a list."""
-        flat: list[Output] = []
-        for arg, given in zip(op_def(op).inputs, inputs, strict=True):
-            outputs = list(given) if arg.is_list else [given]
-            found: list[Output] = outputs  # type: ignore[assignment]
-            if arg.number_attr:
-                attrs.setdefault(arg.number_attr, len(found))
-            if arg.type_attr:
-                attrs.setdefault(arg.type_attr, self.dtype(found[0]))
-            flat += found
-        return self.graph.add(op, self.graph.unique_name(f"gradient/{op}"), flat, attrs=attrs)
-
-    def __call__(self, op: str, *inputs: Output | Sequence[Output], **attrs: Any) -> Output:
-        """The first output of a node."""
-        return self.node(op, *inputs, **attrs), 0
-
-    def const(self, value: Any, dtype: DType) -> Output:
-        """A constant."""
-        attrs = {"dtype": dtype, "value": TensorAttr(array=np.asarray(value, dtype.np))}
-        return self.graph.add("Const", self.graph.unique_name("gradient/Const"), attrs=attrs), 0
-
-    def like(self, value: float, output: Output) -> Output:
-        """A scalar constant of an output's dtype."""
-        return self.const(value, self.dtype(output))
-
-    def shape(self, output: Output) -> Output:
-        """The shape of an output."""
-        return self("Shape", output, out_type=INT32)
-
-    def reduced(self, grad: Output, x: Output, axes: Output) -> Output:
-        """``grad``, summed over the axes along which ``x`` was broadcast."""
-        return self("Reshape", self("Sum", grad, axes, keep_dims=False), self.shape(x))
-
-    def unbroadcast(self, node: Node, dx: Output, dy: Output) -> Grads:
-        """Gradients of a broadcasting op of two inputs, each in the shape of its input."""
-        x, y = node.inputs[:2]
-        axes = self.node("BroadcastGradientArgs", self.shape(x), self.shape(y))
-        return [self.reduced(dx, x, (axes, 0)), self.reduced(dy, y, (axes, 1))]
+def _unbroadcast(b: Builder, node: Node, dx: Output, dy: Output) -> Grads:
+    """Gradients of a broadcasting op of two inputs, each in the shape of its input."""
+    x, y = node.inputs[:2]
+    axes = b.node("BroadcastGradientArgs", b.shape(x), b.shape(y))
+    return [reduced(b, dx, x, (axes, 0)), reduced(b, dy, y, (axes, 1))]
 
 
 def rule(*ops: str) -> Callable[[Rule], Rule]:
@@ -225,7 +179,7 @@ def _difference(b: Builder, x: Output, y: Output, g: Output) -> tuple[Output, Ou
 def _binary(form: Binary) -> Rule:
     def gradient(b: Builder, node: Node, grads: list[Output]) -> Grads:
         x, y = node.inputs
-        return b.unbroadcast(node, *form(b, x, y, (node, 0), grads[0]))
+        return _unbroadcast(b, node, *form(b, x, y, (node, 0), grads[0]))
 
     return gradient
 
@@ -242,7 +196,7 @@ def _select(b: Builder, node: Node, grads: list[Output]) -> Grads:
         return [None, dx, dy]
     full = b.shape((node, 0))
     axes = [b.node("BroadcastGradientArgs", b.shape(v), full) for v in (x, y)]
-    return [None, b.reduced(dx, x, (axes[0], 0)), b.reduced(dy, y, (axes[1], 0))]
+    return [None, reduced(b, dx, x, (axes[0], 0)), reduced(b, dy, y, (axes[1], 0))]
 
 
 @rule("AddN")
@@ -268,7 +222,7 @@ def _batch_matmul(b: Builder, node: Node, grads: list[Output]) -> Grads:
     batch = [_batch(b, v) for v in node.inputs]
     axes = b.node("BroadcastGradientArgs", *batch)
     x, y = node.inputs
-    return [b.reduced(dx, x, (axes, 0)), b.reduced(dy, y, (axes, 1))]
+    return [reduced(b, dx, x, (axes, 0)), reduced(b, dy, y, (axes, 1))]
 
 
 def _batch(b: Builder, x: Output) -> Output:

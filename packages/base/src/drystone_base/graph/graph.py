@@ -13,6 +13,7 @@ from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.wire import write_varint
 from drystone_base.graph._failures import (
     a_node,
+    a_text,
     bad_input,
     bad_name,
     check_sets,
@@ -250,7 +251,7 @@ class Graph:
             duplicate(name)
         if not name or name.startswith("^"):
             bad_name(name)
-        node = Node(self, name, interned(op), device)
+        node = Node(self, name, interned(op), a_text(device))
         node._attrs = dict(attrs or {})
         outputs = [i if isinstance(i, tuple) else (a_node(i), 0) for i in inputs]
         self._connect(node, outputs, controls)
@@ -346,7 +347,7 @@ class Graph:
 
     def set_device(self, node: Node, device: str) -> None:
         """Change the device that ``node`` asks for."""
-        node.device = device
+        node.device = a_text(device)
         self._touch(node)
 
     def _touch(self, node: Node) -> None:

@@ -15,7 +15,8 @@ from drystone_abi.protos import FunctionDef, OpDef
 from drystone_base.core.dtypes import RESOURCE, STRING, VARIANT
 from drystone_base.core.errors import GraphError
 from drystone_base.graph import _gradient_arrays as _gradient_arrays  # which registers rules, too
-from drystone_base.graph._gradient_rules import CONSTANT, RULES, Builder
+from drystone_base.graph._gradient_rules import CONSTANT, RULES
+from drystone_base.graph.builder import Builder
 from drystone_base.graph.functions import Body, Function, FunctionLibrary, gradient_name
 from drystone_base.graph.node import Node, Output
 from drystone_base.graph.topology import topological_order
@@ -44,7 +45,7 @@ class _Backward:
 
     def __init__(self, body: Body, name: str) -> None:
         self.body, self.name = body, name
-        self.b = Builder(body.graph)
+        self.b = Builder(body.graph, "gradient")
         self.found: dict[Output, list[Output]] = {}
 
     def build(self) -> Body:

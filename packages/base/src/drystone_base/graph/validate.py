@@ -320,7 +320,7 @@ def _check_edge(
 ) -> None:
     if types is None:
         return
-    if slot >= len(types):
+    if not 0 <= slot < len(types):
         _fail(
             node,
             "bad-output-index",

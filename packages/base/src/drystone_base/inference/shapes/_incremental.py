@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone_base.core.arguments import blame, explaining
 from drystone_base.core.gc_pause import paused_gc
 from drystone_base.graph.functions import Bodies
 from drystone_base.graph.graph import Graph
@@ -24,23 +25,29 @@ from drystone_base.inference.shapes._registry import PartialValue, Shape
 __all__ = ["Shapes"]
 
 
+@explaining("__init__", "items", "forget", "refresh")
 class Shapes:
     """Shapes and small constants of a graph's outputs, kept while the graph is edited.
 
-    ``fed`` maps outputs that get their values from outside to the shapes that those have. Edits
-    must leave every remaining output's value as it was; :meth:`refresh` names the nodes edited.
-    ``signatures`` and ``bodies`` are shared with whoever else asks for them.
+    A node is inferred when it is first asked for, with what it depends on; nodes that are added
+    later are, too. ``given`` states shapes of outputs, fed ones for example; it wins over what is
+    inferred. After an edit of a node (its op, attributes or inputs) :meth:`refresh` takes the nodes
+    edited. Edits must leave the value of every other output as it was: what is known can only
+    become more. ``signatures`` and ``bodies`` are shared with whoever else asks for them. What
+    contradicts its op is of unknown shape; :func:`~drystone_base.infer` says why.
     """
 
     def __init__(
         self,
         graph: Graph,
-        fed: Mapping[Output, Shape] | None = None,
+        given: Mapping[Output, Shape] | None = None,
         signatures: Signatures | None = None,
         bodies: Bodies | None = None,
     ) -> None:
+        if not isinstance(graph, Graph):
+            raise TypeError("no graph")
         self.graph = graph
-        self._engine = Engine(graph, dict(fed or {}), False, 0)
+        self._engine = Engine(graph, dict(given or {}), False, 0)
         self._engine.signatures = signatures or Signatures()
         self._engine.bodies = bodies or Bodies()
         self._known = self._engine.result.known
@@ -52,23 +59,32 @@ class Shapes:
         return len(self._known)
 
     def known(self, node: Node) -> Known:
-        """What is known of a node's outputs."""
-        found = self._known.get(node)
-        if found is None:
-            self._infer(node)
-            found = self._known[node]
-        return found
+        """What is known of a node's outputs: shapes and values, one of each for an output."""
+        try:
+            found = self._known.get(node)
+            if found is None:
+                self._infer(node)
+                found = self._known[node]
+            return found
+        except Exception as error:
+            blame(Shapes.known, error, self, node)
 
     def shape(self, output: Output) -> Shape:
         """Shape of an output: None for an unknown rank, symbols (below -1) for unknown sizes."""
-        shapes = self.known(output[0]).shapes
-        return shapes[output[1]] if output[1] < len(shapes) else None
+        try:
+            shapes = self.known(output[0]).shapes
+            return shapes[output[1]] if output[1] < len(shapes) else None
+        except Exception as error:
+            blame(Shapes.shape, error, self, output)
 
     def value(self, output: Output) -> np.ndarray[Any, Any] | None:
         """The value of an output if it is a small known constant."""
-        values = self.known(output[0]).values
-        value = values[output[1]] if output[1] < len(values) else None
-        return value if isinstance(value, np.ndarray) else None
+        try:
+            values = self.known(output[0]).values
+            value = values[output[1]] if output[1] < len(values) else None
+            return value if isinstance(value, np.ndarray) else None
+        except Exception as error:
+            blame(Shapes.value, error, self, output)
 
     def items(self, output: Output) -> list[tuple[int, bool]] | None:
         """What is known of a small int tensor, element by element: the number, or a dimension.
@@ -123,6 +139,8 @@ class Shapes:
         was = self._known.pop(node, None)
         if was is not None:
             self._were.setdefault(node, was)
+        elif not isinstance(node, Node):
+            raise TypeError("no node")
         self._engine.signatures.forget(node)
 
     def refresh(self, edited: Iterable[Node]) -> list[Node]:
