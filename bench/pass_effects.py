@@ -1,9 +1,9 @@
 """What each pass does for recorded models: nodes, time and memory of a run with and without it.
 
-``python -m bench.pass_effects MODELS [--write docs/explanation/optimizer.md]``. MODELS is a folder
-of recorded models with an index.json. Runs are on one thread, with drystone-cpu if it is installed;
-times are CPU time, the least of runs taken in turn, and memory is the most that values of a run
-held at once.
+``python -m bench.pass_effects MODELS [--write PAGE]``: PAGE is
+docs/reference/measurements/optimizer.md. MODELS is a folder of recorded models with an index.json.
+Runs are on one thread, with drystone-cpu if it is installed; times are CPU time, the least of runs
+taken in turn, and memory is the most that values of a run take at once.
 """
 
 from __future__ import annotations

@@ -208,12 +208,7 @@ class PluginKernel:
         delete(self._handle)
 
     def __repr__(self) -> str:
-        return f"<{self.origin} for {self.node!r}>"
-
-    @property
-    def origin(self) -> str:
-        """Which kernel of which library it is."""
-        return f"kernel {self.candidate.name!r} of {self.candidate.library}"
+        return f"<kernel {self.candidate.name} of {self.candidate.library} for {self.node!r}>"
 
     def _create(self, node: Node, definition: OpDef) -> int:
         described = node.to_proto().SerializeToString()

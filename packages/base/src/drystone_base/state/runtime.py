@@ -31,10 +31,6 @@ class _Node(Protocol):
     def op(self) -> str:
         """Its op."""
 
-    @property
-    def kernel(self) -> Any:
-        """What computes it; one of a plugin says so by ``origin``."""
-
 
 class Runtime:
     """The surroundings of one step. Kernels see it as ``call.runtime``.
@@ -77,10 +73,7 @@ class Runtime:
 
     def place(self) -> str:
         """The node whose kernel runs, for messages."""
-        if self.at is None:
-            return "a kernel"
-        origin = getattr(self.at.kernel, "origin", "")
-        return f"node {self.at.node!r} ({self.at.op}{origin and f', {origin}'})"
+        return "a kernel" if self.at is None else f"node {self.at.node!r} ({self.at.op})"
 
     @property
     def library(self) -> FunctionLibrary:
