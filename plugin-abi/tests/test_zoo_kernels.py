@@ -36,7 +36,8 @@ def session_of(op, how, size):
         given = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (size,)})
     graph.add(op, "y", [given], attrs={"how": how})
     feeds = {} if more.get("constant") else {"x:0": x}
-    return Session(graph, config=SessionConfig(deadline=more.get("deadline"))), feeds
+    set_up = SessionConfig(deadline=more.get("deadline"), executor=more.get("executor", "native"))
+    return Session(graph, config=set_up), feeds
 
 
 for case in cases:
@@ -51,8 +52,8 @@ for case in cases:
             session.run("y:0", feeds)
         except DrystoneError as error:
             answer = {"code": error.code, "text": str(error), "status": error.status}
-        except KeyboardInterrupt:
-            answer = {"code": "interrupted"}
+        except KeyboardInterrupt as error:
+            answer = {"code": "interrupted", "text": " ".join(getattr(error, "__notes__", ()))}
         print(json.dumps(answer | {"seconds": time.monotonic() - begin}), flush=True)
 if "wait" in more:
     time.sleep(more["wait"])
@@ -191,6 +192,14 @@ def test_ctrl_c_ends_a_kernel_that_does_not(run: Run, op: str) -> None:
     ended = run((op, 0, 6), interrupt=1.0)
     assert ended.answer["code"] == "interrupted"
     assert ended.answer["seconds"] < 20
+
+
+@pytest.mark.parametrize("executor", ["native", "reference"])
+def test_ctrl_c_ends_one_that_was_always_brief(run: Run, executor: str) -> None:
+    """Runs beside plugins are on a thread that can be left, however short they were."""
+    ended = run(("ZooLater", 40, 6), good=40, interrupt=1.0, executor=executor)
+    assert ended.answer["seconds"] < 20
+    named(ended.answer, "ZooLater", "has not returned", "interrupted")
 
 
 def test_a_delete_function_that_hangs_is_left(run: Run) -> None:

@@ -127,6 +127,13 @@ static void sleeps(void* state, TF_OpKernelContext* ctx) {
   end(call);
 }
 
+/* Is brief `how` times, and sleeps from then on. */
+static void later(void* state, TF_OpKernelContext* ctx) {
+  const struct Call call = begin(ctx);
+  if (((struct Node*)state)->how-- <= 0) hang();
+  end(call);
+}
+
 static void never(void* state, TF_OpKernelContext* ctx, TF_AsyncOpKernelDoneCallback* done) {
   (void)state, (void)done;
   end(begin(ctx));
@@ -323,6 +330,7 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
   add("ZooTemporary", plain("ZooTemporary", temporary));
   add("ZooInput", plain("ZooInput", input));
   add("ZooSleeps", plain("ZooSleeps", sleeps));
+  add("ZooLater", plain("ZooLater", later));
   add("ZooLate", plain("ZooLate", late));
   add("ZooTwice", plain("ZooTwice", twice));
   add("ZooForks", plain("ZooForks", forks));

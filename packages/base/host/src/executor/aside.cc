@@ -165,13 +165,17 @@ std::int64_t bytes_of(const DS_Plan& plan, TF_Tensor* const* feeds) noexcept {
   return out;
 }
 
+// Whether a run that is asked about will be over soon. Kernels that nobody vouches for may hang in the
+// thousandth run as in the first.
+bool is_brief(const DS_Plan& plan, TF_Tensor* const* feeds) noexcept {
+  return plan.program->plugins.empty() && bytes_of(plan, feeds) <= plan.brief.load(std::memory_order_relaxed);
+}
+
 }  // namespace
 
 bool runs_aside(const DS_Plan& plan, const DS_RunOptions& options, TF_Tensor* const* feeds) {
   const bool has_limit = options.deadline_ms > 0 || options.cancellation != nullptr;
-  if (!has_limit && (options.poll == nullptr || bytes_of(plan, feeds) <= plan.brief.load(std::memory_order_relaxed))) {
-    return false;
-  }
+  if (!has_limit && (options.poll == nullptr || is_brief(plan, feeds))) return false;
   if (is_within_run()) return false;
   if (options.begin_aside != nullptr) return true;
   return !plan.asks && std::none_of(feeds, feeds + plan.program->blocks[0].feeds, is_opaque);

@@ -208,7 +208,12 @@ class PluginKernel:
         delete(self._handle)
 
     def __repr__(self) -> str:
-        return f"<kernel {self.candidate.name} of {self.candidate.library} for {self.node!r}>"
+        return f"<{self.origin} for {self.node!r}>"
+
+    @property
+    def origin(self) -> str:
+        """Which kernel of which library it is."""
+        return f"kernel {self.candidate.name!r} of {self.candidate.library}"
 
     def _create(self, node: Node, definition: OpDef) -> int:
         described = node.to_proto().SerializeToString()

@@ -19,6 +19,7 @@ import numpy as np
 
 from drystone_base.core.errors import BadRequest, DrystoneError
 from drystone_base.core.made_by import name_makers
+from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.executor.calling import call_kernel, unexpected
 from drystone_base.executor.plan import Instruction, Kind, Plan
 from drystone_base.kernels import Array
@@ -374,12 +375,14 @@ def run_leaving(plan: Plan, feeds: Sequence[Array], runtime: Runtime) -> list[An
     """The same, which goes on in another thread where it must end in time, or may take long.
 
     That is a run with a limit, and for Ctrl-C's sake one of the main thread with more bytes of
-    feeds than one that was over in a moment. Raises as ``run_aside`` does, too.
+    feeds than one that was over in a moment, or beside plugins, whose kernels may hang in any run.
+    Raises as ``run_aside`` does, too.
     """
     has_limit = runtime.deadline is not None or runtime.cancellation is not None
     size = sum(feed.nbytes for feed in feeds)
     is_main = threading.current_thread() is threading.main_thread()
-    if not has_limit and (size <= plan.brief or not is_main):
+    is_brief = size <= plan.brief and not ENTRY_FUNCTIONS
+    if not has_limit and (is_brief or not is_main):
         return run(plan, feeds, runtime)
     from drystone_base.state.aside import run_aside
 

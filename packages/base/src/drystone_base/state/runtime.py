@@ -31,6 +31,10 @@ class _Node(Protocol):
     def op(self) -> str:
         """Its op."""
 
+    @property
+    def kernel(self) -> Any:
+        """What computes it; one of a plugin says so by ``origin``."""
+
 
 class Runtime:
     """The surroundings of one step. Kernels see it as ``call.runtime``.
@@ -73,7 +77,10 @@ class Runtime:
 
     def place(self) -> str:
         """The node whose kernel runs, for messages."""
-        return "a kernel" if self.at is None else f"node {self.at.node!r} ({self.at.op})"
+        if self.at is None:
+            return "a kernel"
+        origin = getattr(self.at.kernel, "origin", "")
+        return f"node {self.at.node!r} ({self.at.op}{origin and f', {origin}'})"
 
     @property
     def library(self) -> FunctionLibrary:
