@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-__all__ = ["INCLUDE", "PLUGINS", "SANITIZE", "compile_library", "compile_program", "compiler"]
+__all__ = [
+    "INCLUDE", "PLUGINS", "SANITIZE", "compile_library", "compile_program", "compiler", "scratch",
+]  # fmt: skip
 
 INCLUDE = Path(__file__).resolve().parents[1] / "include"
 PLUGINS = Path(__file__).resolve().parent / "plugins"
@@ -29,7 +31,7 @@ _STANDARDS = {".c": "-std=c11", ".cc": "-std=c++20"}
 
 
 @cache
-def _folder() -> Path:
+def scratch() -> Path:
     """A folder that goes with this process, not with one that it forks."""
     folder, owner = Path(tempfile.mkdtemp(prefix="drystone-compiled-")), os.getpid()
 
@@ -59,7 +61,7 @@ def compiler(language: str) -> tuple[str, ...]:
 def _compile(sources: Sequence[Path], flags: Sequence[str], suffix: str) -> Path:
     texts = [source.read_bytes() for source in sources]
     key = hashlib.sha256(repr((sources, texts, flags, suffix)).encode()).hexdigest()[:16]
-    out = _folder() / f"{sources[0].stem}-{key}{suffix}"
+    out = scratch() / f"{sources[0].stem}-{key}{suffix}"
     if out.exists():
         return out
     language = sources[0].suffix

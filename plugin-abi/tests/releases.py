@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from compiling import INCLUDE, compiler
+from compiling import INCLUDE, compiler, scratch
 
 __all__ = ["EXAMPLE", "PLUGINS", "build_plugin", "headers", "names"]
 
@@ -59,7 +58,7 @@ def headers(name: str) -> Path:
 
 def _later() -> Path:
     """Today's headers with a member appended to every struct that may grow, as version 1.999."""
-    folder = Path(tempfile.mkdtemp(prefix="drystone-later-")) / "include"
+    folder = scratch() / "later"
     shutil.copytree(INCLUDE, folder)
     for struct, header in _GROWING.items():
         _edit(folder / _path(header), rf"^\}} {struct};", f"{_LATER}}} {struct};")
