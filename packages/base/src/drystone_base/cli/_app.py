@@ -91,7 +91,10 @@ class _Group(click.Group):
         from drystone_base.modules import commands
 
         place, _, attribute = commands().get(cmd_name, "").partition(":")
-        made: click.Command | None = getattr(import_module(place), attribute) if place else None
+        if not place:
+            _check_installed(cmd_name)
+            return None
+        made: click.Command = getattr(import_module(place), attribute)
         return made
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -119,6 +122,15 @@ class _Group(click.Group):
             ctx.exit(130)
         except Exception as error:
             ctx.exit(_report(ctx, error))
+
+
+def _check_installed(name: str) -> None:
+    """Raise ``MissingPackage`` for a command of a package that is not installed."""
+    from drystone_base.core.missing import command_of
+
+    error = command_of(name)
+    if error is not None:
+        raise error
 
 
 @contextmanager

@@ -24,6 +24,7 @@ __all__ = [
     "console",
     "duration",
     "note",
+    "note_kernels_to_install",
     "print_json",
     "print_table",
     "progress",
@@ -109,6 +110,15 @@ def note(text: str) -> None:
     """Print a line for people; nothing when JSON was asked for."""
     if not wants_json():
         say(text)
+
+
+def note_kernels_to_install() -> None:
+    """Say how to get native kernels, where they can be had and are not installed."""
+    from drystone_base.core.missing import kernels_to_install
+
+    package = kernels_to_install()
+    if package:
+        note(f"native kernels come with {package}, which is not installed: pip install {package}")
 
 
 def print_table(

@@ -14,6 +14,7 @@ from drystone_base.cli._inputs import Asked, Request, asks
 from drystone_base.cli._output import (
     common_options,
     note,
+    note_kernels_to_install,
     print_json,
     print_table,
     size,
@@ -182,6 +183,7 @@ def _print(described: dict[str, Any], nodes: bool, memory: Memory | None) -> Non
     if slow:
         shown = ", ".join(f"{op} ({n})" for op, n in slow.most_common(12))
         note(f"NumPy kernels: {shown}" + (", ..." if len(slow) > 12 else ""))
+        note_kernels_to_install()
 
 
 def _note_examples(block: dict[str, Any]) -> None:
