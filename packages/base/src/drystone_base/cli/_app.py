@@ -137,11 +137,16 @@ def _check_installed(name: str) -> None:
 def _plain_warnings() -> Iterator[None]:
     """Show warnings as messages, without the line of code that they come from."""
     usual = warnings.formatwarning
-    warnings.formatwarning = lambda message, *_, **__: f"warning: {plain_lines(str(message))}\n"
+    warnings.formatwarning = _warning
     try:
         yield
     finally:
         warnings.formatwarning = usual
+
+
+def _warning(message: Warning | str, *_: object, **__: object) -> str:
+    """A warning whose further lines are not taken for lines of ours."""
+    return f"warning: {plain_lines(str(message), '  ')}\n"
 
 
 def _report(ctx: click.Context, error: Exception) -> int:

@@ -12,6 +12,7 @@ import click
 
 from drystone_base.cli._inputs import Asked, Request, asks
 from drystone_base.cli._output import (
+    Lines,
     common_options,
     note,
     note_kernels_to_install,
@@ -203,10 +204,10 @@ def _print_places(memory: Memory, arenas: list[tuple[str, int]]) -> None:
         note("lent: constants, weights, and arrays that kernels or the caller have made")
 
 
-def _cells(values: list[dict[str, Any]]) -> list[str]:
-    """A line for each output: bytes, until, memory."""
+def _cells(values: list[dict[str, Any]]) -> list[Lines]:
+    """Bytes, until, memory: a line for each output."""
     lines = [[str(v["bytes"]), v["until"], _where(v)] for v in values]
-    return ["\n".join(column) for column in zip(*lines, strict=True)] or ["", "", ""]
+    return [Lines(column) for column in zip(*lines, strict=True)] or [Lines()] * 3
 
 
 def _where(value: dict[str, Any]) -> str:
