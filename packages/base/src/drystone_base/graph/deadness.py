@@ -53,9 +53,12 @@ class Received:
     group: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Nested:
-    """Many sides of branches in the loop ``path`` are taken, and those of ``outer``."""
+    """Many sides of branches in the loop ``path`` are taken, and those of ``outer``.
+
+    There is one of each, so that they are told apart without looking into them.
+    """
 
     path: tuple[str, ...]
     sides: frozenset[Side]
@@ -92,6 +95,7 @@ class Deadness:
         self._kept: dict[Predicate, Predicate] = {}
         self._short: dict[Predicate, Predicate] = {}
         self._long: dict[Predicate, Predicate] = {}
+        self._nested: dict[tuple[_Path, frozenset[Side], Nested | None], Nested] = {}
         self._goes = {self.frames[n]: n for n in self.frames if n.op == "LoopCond"}
         self._settle()
 
@@ -222,7 +226,8 @@ class Deadness:
             around = outer.get(path, [None])
             if len(of) > 1 and len(around) == 1:
                 left.difference_update(of, around)
-                left.add(Nested(path, frozenset(of), around[0]))
+                key = (path, frozenset(of), around[0])
+                left.add(self._nested.setdefault(key, Nested(*key)))
         return frozenset(left)
 
 
