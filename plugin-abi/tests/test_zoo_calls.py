@@ -57,7 +57,7 @@ def test_long_messages_are_cut(run: Run) -> None:
     ("how", "what"),
     [
         (0, "a timer that sends signals"),
-        (1, "which signals are blocked"),
+        (1, ""),  # of the run's thread, which takes none anyway
         (2, "the handler of signal 2 (Interrupt)"),
     ],
 )
@@ -66,8 +66,9 @@ def test_what_it_takes_in_a_later_call_is_put_back(run: Run, how: int, what: str
     ended = run(("ZooTakes", how, 6), runs=5, wait=1.2)
     assert ended.status == 0, ended.errors
     assert ended.answers[-1] == {"interrupted": True}
-    assert ended.errors.count(f"in a run of its kernels it changed {what}; that was put back") == 1
-    assert "hostile_kernels" in ended.errors
+    told = ended.errors.count(f"in a run of its kernels it changed {what}; that was put back")
+    assert told == (what != "")
+    assert told == ended.errors.count("hostile_kernels")
 
 
 def test_a_copy_of_the_program_ends(run: Run) -> None:
@@ -80,20 +81,70 @@ def test_a_copy_of_the_program_ends(run: Run) -> None:
     assert "compute of node 'y' (op ZooForks) of plugin" in ended.errors
 
 
-@pytest.mark.parametrize(
-    ("how", "status", "words"),
-    [
-        (0, 0, "the process was ended by exit()"),
-        (1, 0, "the process was ended by exit()"),
-        (2, -signal.SIGABRT, "SIGABRT"),
-        (3, -signal.SIGABRT, "SIGABRT"),
-    ],
-)
+ENDS = [
+    (-2, -signal.SIGABRT, "SIGABRT"),
+    (-1, -signal.SIGABRT, "SIGABRT"),
+    (0, 0, "the process was ended by exit()"),
+    (1, 0, "the process was ended by quick_exit()"),
+    (2, 0, "the process was ended by _exit()"),
+    (3, 0, "the process was ended by _exit()"),
+    (4, 0, "the process was ended by a system call"),
+    (5, -signal.SIGKILL, "the process was sent signal 9 by itself"),
+    (6, -signal.SIGKILL, "the process was sent signal 9 by itself"),
+    (7, -signal.SIGTERM, "the process was sent signal 15 by itself"),
+    (8, -signal.SIGKILL, "the process was sent signal 9 by itself"),
+    (9, -signal.SIGKILL, "the process was sent signal 9 by itself"),
+    (10, -signal.SIGKILL, "the process was sent signal 9 by itself"),
+    (11, 0, "the process is given to another program by exec"),
+    (12, 0, "the process is given to another program by exec"),
+    (13, 0, "the process is given to another program by exec"),
+]
+
+
+@pytest.mark.parametrize(("how", "status", "words"), ENDS)
 def test_last_words_name_who_ended_the_process(run: Run, how: int, status: int, words: str) -> None:
+    """Whichever function of the C library it calls for that: nobody else would say a word."""
     ended = run(("ZooEnds", how, 6))
     assert ended.status == status
     assert not ended.answers
     assert f"drystone: {words} while compute of node 'y' (op ZooEnds) of plugin" in ended.errors
+    assert ended.errors.count("drystone: ") == 1
+
+
+@pytest.mark.parametrize(("how", "status", "words"), [ENDS[k] for k in (2, 4, 7)])
+def test_also_on_a_thread_of_its_own(run: Run, how: int, status: int, words: str) -> None:
+    ended = run(("ZooEndsElsewhere", how, 6))
+    assert ended.status == status
+    assert f"drystone: {words} in code of plugin" in ended.errors
+    assert "hostile_kernels" in ended.errors
+
+
+MEDDLING = [
+    "standard output",
+    "standard error",
+    "standard input",
+    "standard output",
+    "the working folder",
+    "the working folder",
+    "the handler of SIGINT",
+    "the handler of SIGTERM",
+    "a limit of resources",
+    "the timer that sends signals",
+    "the timer that sends signals",
+]
+
+
+@pytest.mark.parametrize("where", [0, 100])
+def test_what_is_the_programs_is_refused_when_nobody_looks(run: Run, where: int) -> None:
+    """In calls after the first ones, which are looked at, and on threads of its own."""
+    cases = [("ZooMeddles", where + how, 6) for how in range(len(MEDDLING))]
+    ended = run(("ZooMeddles", 0, 6), *cases, good=2, wait=1.5)
+    assert ended.status == 0, ended.errors
+    assert not any("code" in answer for answer in ended.answers[:-1]), ended.answers
+    assert ended.answers[-1] == {"interrupted": True}
+    for what in MEDDLING:
+        told = f"it tried to change {what}, which is the program's; that was refused"
+        assert told in ended.errors
 
 
 SHAPES = """

@@ -98,8 +98,9 @@ def run(tmp_path: Path, compile_library: Callable[..., Path]) -> Run:
         words = [sys.executable, "-c", PROGRAM, str(library), json.dumps(cases)]
         begin = time.monotonic()
         with subprocess.Popen(
-            [*words, json.dumps(more)], stdout=-1, stderr=-1, text=True, env=settings
-        ) as child:
+            [*words, json.dumps(more)], stdout=-1, stderr=-1, text=True, env=settings,
+            start_new_session=True,
+        ) as child:  # fmt: skip
             lines = []
             if interrupt:
                 assert child.stdout is not None

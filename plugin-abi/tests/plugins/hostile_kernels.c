@@ -4,11 +4,15 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -169,29 +173,108 @@ static void forks(void* state, TF_OpKernelContext* ctx) {
   if (fork() < 0) abort();
 }
 
-/* Ends the process: by exit(), quick_exit(), pthread_exit(), or as free() does for what is not malloc's. */
-static void ends(void* state, TF_OpKernelContext* ctx) {
-  const struct Call call = begin(ctx);
-  void* volatile inside = call.in + 2;
-  switch (((struct Node*)state)->how) {
+static void end_process(int64_t how) {
+  static char* const nothing[] = {"true", NULL};
+  switch (how) {
     case 0: exit(0);
     case 1: quick_exit(0);
-    case 2: pthread_exit(NULL);
-    default: free(inside);
+    case 2: _exit(0);
+    case 3: _Exit(0);
+    case 4: syscall(SYS_exit_group, 0); break;
+    case 5: kill(getpid(), SIGKILL); break;
+    case 6: kill(0, SIGKILL); break;
+    case 7: killpg(0, SIGTERM); break;
+    case 8: raise(SIGKILL); break;
+    case 9: pthread_kill(pthread_self(), SIGKILL); break;
+    case 10: syscall(SYS_tgkill, getpid(), getpid(), SIGKILL); break;
+    case 11: execv("/bin/true", nothing); break;
+    case 12: execvp("true", nothing); break;
+    default: execve("/bin/true", nothing, environ);
   }
 }
 
-/* From its third call on: an alarm (how = 0), all signals blocked (1), Ctrl-C ignored (2). */
+/* Ends the process: as above, by pthread_exit() (how = -1), or as free() does for what is not malloc's (-2). */
+static void ends(void* state, TF_OpKernelContext* ctx) {
+  const struct Call call = begin(ctx);
+  void* volatile inside = call.in + 2;
+  const int64_t how = ((struct Node*)state)->how;
+  if (how == -1) pthread_exit(NULL);
+  if (how == -2) free(inside);
+  end_process(how);
+}
+
+static void* end_in_thread(void* state) {
+  end_process(((struct Node*)state)->how);
+  return NULL;
+}
+
+static void ends_elsewhere(void* state, TF_OpKernelContext* ctx) {
+  pthread_t thread;
+  end(begin(ctx));
+  pthread_create(&thread, NULL, end_in_thread, state);
+  pthread_join(thread, NULL);
+}
+
+/* Changes what is the program's; whether it could. */
+static int meddle(int64_t how) {
+  struct rlimit files;
+  const struct itimerval soon = {{0, 0}, {1, 0}};
+  const int null = open("/dev/null", O_RDWR);
+  switch (how) {
+    case 0: return close(1);
+    case 1: return dup2(null, 2);
+    case 2: return dup3(null, 0, 0);
+    case 3: return fclose(stdout);
+    case 4: return chdir("/");
+    case 5: return fchdir(open("/", O_RDONLY));
+    case 6: return signal(SIGINT, SIG_IGN) == SIG_ERR ? -1 : 0;
+    case 7: return sigaction(SIGTERM, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
+    case 8: getrlimit(RLIMIT_NOFILE, &files); files.rlim_cur = 9; return setrlimit(RLIMIT_NOFILE, &files);
+    case 9: return setitimer(ITIMER_REAL, &soon, NULL);
+    default: alarm(1); return -1;
+  }
+}
+
+static void* meddle_in_thread(void* state) {
+  ((struct Node*)state)->how = meddle(((struct Node*)state)->how);
+  return NULL;
+}
+
+/* Fails where it could, from its third call on, here (`how`) or on a thread of its own (`how` - 100). */
+static void meddles(void* state, TF_OpKernelContext* ctx) {
+  static int calls = 0;
+  struct Node* node = state;
+  end(begin(ctx));
+  if (++calls < 3 || node->how == -1) return;
+  if (node->how < 100) {
+    node->how = meddle(node->how);
+  } else {
+    pthread_t thread;
+    node->how -= 100;
+    pthread_create(&thread, NULL, meddle_in_thread, state);
+    pthread_join(thread, NULL);
+  }
+  if (node->how == -1) return;
+  TF_Status* status = TF_NewStatus();
+  TF_SetStatus(status, TF_ABORTED, "it could");
+  TF_OpKernelContext_Failure(ctx, status);
+  TF_DeleteStatus(status);
+}
+
+/* From its third call on: an alarm (how = 0), all signals blocked (1), Ctrl-C ignored (2); by ways that
+ * the host does not redirect. */
 static void takes(void* state, TF_OpKernelContext* ctx) {
   static int calls = 0;
+  const struct itimerval soon = {{0, 0}, {1, 0}};
+  const unsigned long ignore[4] = {(unsigned long)SIG_IGN, 0, 0, 0};
   end(begin(ctx));
   if (++calls < 3) return;
   sigset_t all;
   sigfillset(&all);
   switch (((struct Node*)state)->how) {
-    case 0: alarm(1); break;
+    case 0: syscall(SYS_setitimer, ITIMER_REAL, &soon, NULL); break;
     case 1: pthread_sigmask(SIG_BLOCK, &all, NULL); break;
-    default: signal(SIGINT, SIG_IGN);
+    default: syscall(SYS_rt_sigaction, SIGINT, ignore, NULL, 8);
   }
 }
 
@@ -335,6 +418,8 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
   add("ZooTwice", plain("ZooTwice", twice));
   add("ZooForks", plain("ZooForks", forks));
   add("ZooEnds", plain("ZooEnds", ends));
+  add("ZooEndsElsewhere", plain("ZooEndsElsewhere", ends_elsewhere));
+  add("ZooMeddles", plain("ZooMeddles", meddles));
   add("ZooTakes", plain("ZooTakes", takes));
   add("ZooNowhere", plain("ZooNowhere", nowhere));
   add("ZooStrings", plain("ZooStrings", strings));

@@ -12,45 +12,10 @@
 #include <utility>
 
 #include "core/failure.h"
+#include "library/bound_symbols.h"
 
 namespace drystone::host {
 namespace {
-
-// The parts of a dynamic section that lead to its bound symbols.
-struct Tables {
-  const ElfW(Sym)* symbols = nullptr;
-  const char* strings = nullptr;
-  const ElfW(Rela)* relocations[2] = {};
-  std::size_t sizes[2] = {};
-};
-
-const void* address(const ElfW(Dyn)* entry) {
-  return reinterpret_cast<const void*>(entry->d_un.d_ptr);
-}
-
-Tables tables_of(const ElfW(Dyn)* entry) {
-  Tables out;
-  bool with_addends = true;
-  for (; entry->d_tag != DT_NULL; ++entry) {
-    switch (entry->d_tag) {
-      case DT_SYMTAB: out.symbols = static_cast<const ElfW(Sym)*>(address(entry)); break;
-      case DT_STRTAB: out.strings = static_cast<const char*>(address(entry)); break;
-      case DT_JMPREL: out.relocations[0] = static_cast<const ElfW(Rela)*>(address(entry)); break;
-      case DT_PLTRELSZ: out.sizes[0] = entry->d_un.d_val; break;
-      case DT_RELA: out.relocations[1] = static_cast<const ElfW(Rela)*>(address(entry)); break;
-      case DT_RELASZ: out.sizes[1] = entry->d_un.d_val; break;
-      case DT_PLTREL: with_addends = entry->d_un.d_val == DT_RELA; break;
-      default: break;
-    }
-  }
-  return with_addends ? out : Tables();
-}
-
-#if __SIZEOF_POINTER__ == 8
-std::size_t symbol_of(const ElfW(Rela)& item) { return ELF64_R_SYM(item.r_info); }
-#else
-std::size_t symbol_of(const ElfW(Rela)& item) { return ELF32_R_SYM(item.r_info); }
-#endif
 
 link_map* map_of(const void* address) noexcept {
   Dl_info info;
@@ -66,22 +31,13 @@ bool is_of_interface(const char* name) {
 
 // "SYMBOL bound to FILE" for the first symbol of the file that another library took, or "".
 std::string foreign_symbol(const Mapped& file, void* host) {
-  const Tables tables = tables_of(file.dynamic);
-  if (tables.symbols == nullptr || tables.strings == nullptr) return "";
-  for (int k = 0; k < 2; ++k) {
-    const ElfW(Rela)* item = tables.relocations[k];
-    if (item == nullptr) continue;
-    const std::size_t count = tables.sizes[k] / sizeof *item;
-    for (const ElfW(Rela)* end = item + count; item < end; ++item) {
-      const ElfW(Sym)& symbol = tables.symbols[symbol_of(*item)];
-      const char* name = tables.strings + symbol.st_name;
-      if (symbol_of(*item) == 0 || symbol.st_shndx != SHN_UNDEF || !is_of_interface(name)) continue;
-      const void* bound = *reinterpret_cast<void**>(file.base + item->r_offset);
-      const link_map* owner = bound == nullptr ? nullptr : map_of(bound);
-      const bool elsewhere = owner != nullptr && owner->l_ld != file.dynamic && !is_in_host(bound);
-      if (elsewhere && dlsym(host, name) != nullptr) {
-        return std::string(name) + " bound to " + owner->l_name;
-      }
+  for (const BoundSymbol& symbol : bound_symbols(file)) {
+    if (!is_of_interface(symbol.name)) continue;
+    const void* bound = *symbol.place;
+    const link_map* owner = bound == nullptr ? nullptr : map_of(bound);
+    const bool elsewhere = owner != nullptr && owner->l_ld != file.dynamic && !is_in_host(bound);
+    if (elsewhere && dlsym(host, symbol.name) != nullptr) {
+      return std::string(symbol.name) + " bound to " + owner->l_name;
     }
   }
   return "";
@@ -92,6 +48,7 @@ int collect(dl_phdr_info* info, std::size_t, void* out) {
   for (int k = 0; k < info->dlpi_phnum; ++k) {
     const ElfW(Phdr)& part = info->dlpi_phdr[k];
     const std::uintptr_t at = info->dlpi_addr + part.p_vaddr;
+    if (part.p_type == PT_GNU_RELRO) file.kept_begin = at, file.kept_end = at + part.p_memsz;
     if (part.p_type == PT_DYNAMIC) file.dynamic = reinterpret_cast<const ElfW(Dyn)*>(at);
     if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
     file.code_begin = file.code_end == 0 ? at : std::min<std::uintptr_t>(file.code_begin, at);

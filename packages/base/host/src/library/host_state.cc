@@ -216,11 +216,27 @@ struct Rounding {
 
 }  // namespace
 
+namespace {
+
+thread_local int looks __attribute__((tls_model("initial-exec"))) = 0;
+
+struct Look {
+  Look() noexcept { ++looks; }
+  ~Look() { --looks; }
+  Look(const Look&) = delete;
+  Look& operator=(const Look&) = delete;
+};
+
+}  // namespace
+
+bool is_looked_at() noexcept { return looks != 0; }
+
 struct HostState::Noted {
   explicit Noted(Noting noting) {
     if (noting == Noting::kAll) environment.emplace();
   }
 
+  Look look;
   Rounding rounding;
   Folder folder;
   Mask mask;

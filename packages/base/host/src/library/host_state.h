@@ -39,6 +39,9 @@ class HostState {
   std::unique_ptr<Noted> noted_;
 };
 
+// Whether somebody on this thread looks at what is changed.
+bool is_looked_at() noexcept;
+
 // What is written to standard output goes to standard error, for a scope: also what C's streams hold.
 class OutputToError {
  public:

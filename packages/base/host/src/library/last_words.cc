@@ -143,9 +143,10 @@ const char* library_around(const Place& place) noexcept {
   return nullptr;
 }
 
+std::atomic_flag said;  // the first to go knows why
+
 void say(std::string_view what, const void* context) noexcept {
-  static std::atomic_flag said;
-  if (said.test_and_set()) return;  // the first to go knows why
+  if (said.test_and_set()) return;
   const PluginFunction* call = running_call;
   if (call != nullptr && *call->library != '\0') return say_running(what, *call, call->library);
   const char* library = library_around(place_of(context));
@@ -168,13 +169,17 @@ void on_fatal(int number, siginfo_t* info, void* context) {
 
 void on_exit() {
   const PluginFunction* call = running_call;
-  if (call != nullptr) say_running("the process was ended by exit()", *call, call->library);
+  if (call == nullptr || said.test_and_set()) return;
+  say_running("the process was ended by exit()", *call, call->library);
 }
+
+std::atomic<pid_t> program{0};  // this process, unless it is a plugin's copy
 
 // In the child of a fork.
 void on_fork() {
   const PluginFunction* call = running_call;
   if (call != nullptr && *call->library != '\0') is_plugins_copy.store(true, std::memory_order_relaxed);
+  else program.store(getpid(), std::memory_order_relaxed);
 }
 
 void add_code(const Code& one) noexcept {
@@ -223,6 +228,16 @@ const char* plugin_around(const void* signal_context) noexcept {
   return library_around(place_of(signal_context));
 }
 
+bool is_forked_copy() noexcept { return getpid() != program.load(std::memory_order_relaxed); }
+
+void say_ended(const char* what, const void* caller) noexcept {
+  const char* const library = plugin_at(caller);
+  if (library == nullptr || is_forked_copy() || said.test_and_set()) return;
+  const PluginFunction* call = running_call;
+  if (call != nullptr) say_running(what, *call, library);
+  else say_thread(what, library);
+}
+
 constinit std::atomic<bool> is_plugins_copy{false};
 
 void end_copy(const PluginFunction& call) noexcept {
@@ -247,6 +262,7 @@ void prepare_last_words() {
       sigemptyset(&ours.sa_mask);
       sigaction(kFatal[k].number, &ours, &before_us[k]);
     }
+    program = getpid();
     std::atexit(on_exit);
     std::at_quick_exit(on_exit);
     pthread_atfork(nullptr, nullptr, on_fork);

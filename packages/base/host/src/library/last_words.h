@@ -19,6 +19,13 @@ const char* plugin_at(const void* address) noexcept;
 // The same for where a signal came: in whose code it is, or whose code has called that.
 const char* plugin_around(const void* signal_context) noexcept;
 
+// Says what a plugin does that ends the process, unless something was said before. `caller`: an address in
+// the code that does. Nothing in a copy of the program.
+void say_ended(const char* what, const void* caller) noexcept;
+
+// Whether this process was made by fork from one where plugins are open.
+bool is_forked_copy() noexcept;
+
 // Puts the handlers in place, the first time.
 void prepare_last_words();
 

@@ -19,6 +19,7 @@
 #include "library/last_words.h"
 #include "library/open.h"
 #include "library/platform.h"
+#include "library/redirect.h"
 
 namespace drystone::host {
 namespace {
@@ -103,6 +104,7 @@ DS_Library* open_new(const std::string& path, const FileState& checked,
   require_unchanged(path, checked, "checked; it was not opened");
   open_into(*library, without);
   remember_code_of(path, before);
+  redirect_calls(path, before);
   require_unchanged(path, checked, "opened; its constructors may have run, but it is not called");
   if (DS_Library* same = find_handle(library->handle); same != nullptr) {
     same->warnings.push_back(path + " has changed since it was opened; a new process sees the change");
