@@ -109,16 +109,7 @@ def install_wheels(
     """
     built = build_packages(session, without)
     wheels = [wheel for wheel in built if cpu or not wheel.name.startswith("drystone_cpu-")]
-    install_built(session, wheels, *requirements(*names))
-
-
-def install_built(session: nox.Session, wheels: list[Path], *further: str) -> None:
-    """Install wheels with what they need, replacing older builds.
-
-    The metapackage's pins are not asked for: no index has those that are left out here.
-    """
-    needing = [wheel for wheel in wheels if not wheel.name.startswith("drystone-")]
-    session.install(*map(str, needing), *further)
+    session.install(*map(str, wheels), *requirements(*names))
     session.install("--force-reinstall", "--no-deps", *map(str, wheels))
 
 
@@ -375,7 +366,8 @@ def gpu(session: nox.Session) -> None:
     `-- ARGUMENTS` are those of ci.scripts.gpu.
     """
     built = build_packages(session, without=("cpu",), apart=("gpu",))
-    install_built(session, built, *requirements("test"))
+    session.install(*map(str, built), *requirements("test"))
+    session.install("--force-reinstall", "--no-deps", *map(str, built))
     session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "gpu")
     session.run("drystone", "plugins", "list")
     command = ("python", "-m", "ci.scripts.gpu", *session.posargs)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ci.scripts.project import ROOT
+from drystone_base.autodiff._registry import RULES as GRADIENTS
 from drystone_base.core.families import Families
 from drystone_base.inference.batch_rules._registry import RULES
 from drystone_base.inference.shapes._registry import SHAPES
@@ -85,7 +86,7 @@ def outdated() -> dict[Path, str]:
     }
 
 
-_ALL: tuple[Family, ...] = (KERNELS, SHAPES, RULES)
+_ALL: tuple[Family, ...] = (KERNELS, SHAPES, RULES, GRADIENTS)
 
 
 def main() -> int:

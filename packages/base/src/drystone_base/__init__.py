@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from drystone_base.api.saving import save as save
     from drystone_base.api.saving import save_checkpoint as save_checkpoint
     from drystone_base.api.session import Session as Session
+    from drystone_base.autodiff import IndexedSlices as IndexedSlices
+    from drystone_base.autodiff import gradient as gradient
+    from drystone_base.autodiff import gradients as gradients
     from drystone_base.core.dtypes import DType as DType
     from drystone_base.core.dtypes import as_dtype as as_dtype
     from drystone_base.core.errors import BadModelFile as BadModelFile
@@ -60,6 +63,7 @@ _HOME = {
     "Graph": ".graph",
     "GraphError": ".core.errors",
     "HostError": ".core.errors",
+    "IndexedSlices": ".autodiff",
     "Inference": ".inference.inference",
     "KernelError": ".core.errors",
     "Model": ".api.model",
@@ -72,6 +76,8 @@ _HOME = {
     "Shapes": ".inference.inference",
     "UnsupportedOp": ".core.errors",
     "as_dtype": ".core.dtypes",
+    "gradient": ".autodiff",
+    "gradients": ".autodiff",
     "infer": ".inference.inference",
     "load": ".api.model",
     "modules": "",
@@ -97,6 +103,7 @@ __all__ = [
     "Graph",
     "GraphError",
     "HostError",
+    "IndexedSlices",
     "Inference",
     "KernelError",
     "Model",
@@ -110,6 +117,8 @@ __all__ = [
     "UnsupportedOp",
     "__version__",
     "as_dtype",
+    "gradient",
+    "gradients",
     "infer",
     "load",
     "modules",

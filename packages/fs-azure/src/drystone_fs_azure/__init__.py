@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-try:
-    from drystone_filesystem import ObjectStore, client_options, retry_options
-    from drystone_fs_azure.account import account, over_http
-except ModuleNotFoundError as error:
-    from drystone_fs_azure._missing import named
-
-    raise named(error) from None
+from drystone_filesystem import ObjectStore, client_options, retry_options
+from drystone_fs_azure.account import account, over_http
 
 __all__ = ["__version__", "store"]
 

@@ -6,13 +6,8 @@ import json
 import os
 from typing import Any
 
-try:
-    from drystone_filesystem import ObjectStore, client_options, retry_options
-    from drystone_fs_gcs.credentials import provider
-except ModuleNotFoundError as error:
-    from drystone_fs_gcs._missing import named
-
-    raise named(error) from None
+from drystone_filesystem import ObjectStore, client_options, retry_options
+from drystone_fs_gcs.credentials import provider
 
 __all__ = ["__version__", "store"]
 

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-try:
-    from drystone_fs_hdfs.web import Web
-    from drystone_fs_hdfs.webhdfs import hdfs
-except ModuleNotFoundError as error:
-    from drystone_fs_hdfs._missing import named
-
-    raise named(error) from None
+from drystone_fs_hdfs.web import Web
+from drystone_fs_hdfs.webhdfs import hdfs
 
 __all__ = ["__version__", "hdfs", "http", "https"]
 

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-try:
-    from drystone_base.core.lazy_names import lazy_names
-except ModuleNotFoundError as error:
-    from drystone_optimizer.core._missing import named
-
-    raise named(error) from None
+from drystone_base.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from drystone_optimizer.core.config import OptimizerConfig as OptimizerConfig

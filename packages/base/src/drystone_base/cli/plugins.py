@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from drystone_base.cli._output import (
-    Lines,
     common_options,
     note,
     print_json,
@@ -90,7 +89,7 @@ def report() -> None:
     if wants_json():
         print_json(found.as_json())
     else:
-        note(*str(found).split("\n"))
+        note(str(found))
     _end(found.plugins)
 
 
@@ -118,10 +117,8 @@ def check(file: Path, policy: str | None) -> None:
     if wants_json():
         print_json(plugin.as_json())
     else:
-        steps = _plugins.steps(plugin)
-        rows = [(step, state, Lines(said.split("\n"))) for step, state, said in steps]
-        print_table(f"{plugin.name}: {plugin.path}", ("step", "", "found"), rows)
-        note(*(plugin.error.render() if plugin.error else plugin.text).split("\n"))
+        print_table(f"{plugin.name}: {plugin.path}", ("step", "", "found"), _plugins.steps(plugin))
+        note(plugin.error.render() if plugin.error else plugin.text)
     _end([plugin])
 
 
@@ -142,7 +139,7 @@ def explain(name: str) -> None:
     if wants_json():
         print_json(found.as_json())
     else:
-        note(*"\n".join(found.lines).split("\n"))
+        note("\n".join(found.lines))
     _end(found.plugins)
 
 
@@ -250,7 +247,7 @@ def _show(facts: dict[str, Any], text: str) -> None:
     if wants_json():
         print_json(facts)
     else:
-        note(*(line.format(**facts) for line in text.split("\n")))
+        note(text.format(**facts))
 
 
 def _end(found: list[Plugin] | tuple[Plugin, ...]) -> None:

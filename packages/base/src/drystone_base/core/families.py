@@ -30,7 +30,7 @@ class Families(Generic[F]):
 
     def register(self, *ops: str) -> Callable[[F], F]:
         """A decorator that registers a function for ``ops``; ``ValueError`` if one has one."""
-        module = sys._getframe(2).f_globals["__name__"]  # who called kernel() or shape()
+        module = sys._getframe(2).f_globals.get("__name__", "")  # who called kernel() or shape()
 
         def decorate(function: F) -> F:
             for op in ops:

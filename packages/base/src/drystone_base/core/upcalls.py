@@ -14,6 +14,7 @@ __all__ = [
     "ALL",
     "BUILTIN_MODULES",
     "FIND_REFUSED_OFFER",
+    "GRADIENT_FUNCTION",
     "INFER_PROPERTIES",
     "LOAD_PLUGINS",
     "OWN_OPS",
@@ -58,6 +59,9 @@ OWN_OPS: Final = Upcall[[], bytes]("drystone_base.ops.defs:own_ops")
 REFERENCE_KERNELS: Final = Upcall[[], "frozenset[str]"]("drystone_base.kernels._registry:known_ops")
 SYNC_OPS: Final = Upcall[[], None]("drystone_base.inference.plugin_ops:sync")
 SYNC_PASSES: Final = Upcall[[], None]("drystone_base.passes._plugins:sync")
+GRADIENT_FUNCTION: Final = Upcall[[Any], Any](
+    "drystone_base.autodiff.symbolic_gradient:GradientFunction"
+)
 INFER_PROPERTIES: Final = Upcall[..., bytes]("drystone_base.inference.properties:properties_of")
 VALUE_OF_HANDLE: Final = Upcall[[int, int], Any]("drystone_base.executor.handles:resolve")
 ALL: Final = tuple(one for one in list(globals().values()) if isinstance(one, Upcall))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import UnsupportedOp, near_matches
@@ -95,7 +95,8 @@ def _plugin_kernels() -> Mapping[str, Any]:
     return registered()
 
 
-class Loop(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Loop:
     """What a LOOP runs: plans of its condition and its body, and the name of its frame.
 
     Both take the loop's variables and what is the same in all iterations, as the LOOP does;
@@ -107,7 +108,7 @@ class Loop(NamedTuple):
     frame: str
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(slots=True)
 class Instruction:
     """One node, lowered. ``edges`` lists (output, consumer, consumer's input) by index.
 
@@ -142,7 +143,7 @@ class Instruction:
         return self.kind is Kind.TRANSFER
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(slots=True)
 class Plan:
     """A lowered graph. ``sources`` run first; ``feeds`` lists, per feed, the inputs that it fills.
 

@@ -14,7 +14,8 @@ import time
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.machine import chosen_folder
 from drystone_base.core.owners import described, is_own
@@ -39,7 +40,8 @@ class BadFile(Exception):
     """A file of the folder that cannot be used, and why."""
 
 
-class Store(NamedTuple):
+@dataclass(frozen=True)
+class Store:
     """A folder, at ``place``; ``most_bytes``: what all its files may take (None: no bound).
 
     ``kind``: what its files are, one word. Names of files are hexadecimal: a key of what is

@@ -15,6 +15,7 @@ from drystone_base.core.arguments import blame
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import GraphError, near_matches
 from drystone_base.core.printable import described
+from drystone_base.core.upcalls import GRADIENT_FUNCTION
 from drystone_base.graph.node import whole_number
 from drystone_base.ops.attrs import decode_attr, encode_attr
 from drystone_base.ops.defs import ArgDef, OpDef, find
@@ -42,7 +43,7 @@ def gradient_name(function: str) -> str:
     return f"{GRADIENT}{function}"
 
 
-@dataclass(eq=False)
+@dataclass
 class Body:
     """A function's body as a graph, for one set of attributes.
 
@@ -175,10 +176,11 @@ class FunctionLibrary:
         )
 
     def _gradient(self, name: str) -> Function:
-        from drystone_base.graph.symbolic_gradient import GradientFunction
-
         registered = self.gradient_of(name)
-        return self[registered] if registered else GradientFunction(self[name])
+        if registered:
+            return self[registered]
+        made: Function = GRADIENT_FUNCTION(self[name])
+        return made
 
     def add(self, function: FunctionDef | Function, *, replace: bool = False) -> Function:
         """Add a function; a second one of the same name must be asked for with ``replace``."""

@@ -47,7 +47,7 @@ class Culprit:
     def as_json(self) -> dict[str, Any]:
         """The finding as JSON-ready values."""
         return {
-            **self.rewrite._asdict(),
+            **self.rewrite.__dict__,
             "step": self.step,
             "steps": self.steps,
             "crash": self.crash,

@@ -7,7 +7,6 @@ together, so the first rewrite after which a result is wrong can be searched for
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 __all__ = ["Fuel", "FuelSpent", "Rewrite"]
 
@@ -16,7 +15,8 @@ class FuelSpent(Exception):
     """The rewrites that are allowed have been done; the graph stays as it is now."""
 
 
-class Rewrite(NamedTuple):
+@dataclass(frozen=True)
+class Rewrite:
     """One rewrite: of which pass, by which rule, where ("" for the main graph)."""
 
     kind: str
@@ -27,7 +27,7 @@ class Rewrite(NamedTuple):
     iteration: int
 
 
-@dataclass(eq=False)
+@dataclass
 class Fuel:
     """``limit``: rewrites that may be done (None: all). ``trail``: those that were."""
 

@@ -9,7 +9,8 @@ it: for those of our own, which the C struct lacks, the toggle of the same work 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 from drystone_optimizer.core.config import OWN, PASSES, OptimizerConfig, Toggle
 
@@ -35,14 +36,16 @@ def logger() -> logging.Logger:
     return logging.getLogger("drystone.optimizer")
 
 
-class RequestedToggles(NamedTuple):
+@dataclass(frozen=True)
+class RequestedToggles:
     """What one plugin asks for: ``"on"`` or ``"off"`` by name of a toggle; absent is default."""
 
     plugin: str
     configs: Mapping[str, str]
 
 
-class Change(NamedTuple):
+@dataclass(frozen=True)
+class Change:
     """A toggle that plugins changed, who did, and which plugins wished otherwise."""
 
     name: str
@@ -62,7 +65,8 @@ class Change(NamedTuple):
         )
 
 
-class Merged(NamedTuple):
+@dataclass(frozen=True)
+class Merged:
     """Every toggle, decided, and what plugins changed."""
 
     values: Mapping[str, bool]

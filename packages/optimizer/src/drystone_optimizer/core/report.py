@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal
 
 from drystone_optimizer.core.merge import Merged
 
@@ -18,7 +17,8 @@ Outcome = Literal["changed", "unchanged", "failed", "skipped", "rejected"]
 """``rejected``: what it gave had another result; see ``checking.validation``."""
 
 
-class Run(NamedTuple):
+@dataclass(frozen=True)
+class Run:
     """One optimizer on one graph; ``where`` is "" for the main graph, else a function's name.
 
     ``reason`` says why it failed or was skipped.
@@ -37,10 +37,11 @@ class Run(NamedTuple):
 
     def as_json(self) -> dict[str, Any]:
         """The run as JSON-ready values."""
-        return self._asdict()
+        return dict(self.__dict__)
 
 
-class Step(NamedTuple):
+@dataclass(frozen=True)
+class Step:
     """One built-in pass on one graph; ``where`` as above.
 
     ``rewrites`` counts what was done, by name; ``numeric`` is the highest class among that.
@@ -55,15 +56,15 @@ class Step(NamedTuple):
     nodes_before: int
     nodes_after: int
     numeric: str = "exact"
-    rewrites: Mapping[str, int] = MappingProxyType({})
+    rewrites: Mapping[str, int] = field(default_factory=dict)
     reason: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The step as JSON-ready values."""
-        return {**self._asdict(), "rewrites": dict(self.rewrites)}
+        return {**self.__dict__, "rewrites": dict(self.rewrites)}
 
 
-@dataclass(eq=False)
+@dataclass
 class Report:
     """What ran on one graph: built-in passes, then plugins, and the toggles as decided."""
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, Protocol
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 from drystone_base.graph import Graph
 from drystone_optimizer.core.fuel import Fuel
@@ -24,7 +25,8 @@ class Checks(Protocol):
         """Raise unless the graph gives what the one before gave."""
 
 
-class Watch(NamedTuple):
+@dataclass(frozen=True)
+class Watch:
     """``fuel`` limits and lists rewrites, ``checks`` are made after each pass."""
 
     fuel: Fuel | None = None

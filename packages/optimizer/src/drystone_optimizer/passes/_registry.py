@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from importlib import import_module
-from typing import Final, NamedTuple
+from typing import Final
 
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes import (
@@ -23,7 +24,8 @@ from drystone_optimizer.passes import (
 __all__ = ["PASSES", "SHORT_ON_CPUS", "BuiltIn"]
 
 
-class BuiltIn(NamedTuple):
+@dataclass(frozen=True)
+class BuiltIn:
     """A pass: its name, TensorFlow's name for it, the toggle that it hangs on, what it does.
 
     ``needs`` is a second toggle that must not be off. ``once``: only in the first iteration.

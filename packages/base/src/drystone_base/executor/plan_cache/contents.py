@@ -8,8 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from drystone_base.core.installed import NOTES
-
 if TYPE_CHECKING:
     from drystone_base.files.store import Store
 
@@ -57,7 +55,7 @@ def clear(where: Store, model: str = "") -> tuple[int, int]:
         real = os.path.realpath(model)
         chosen = [Path(one.file) for one in entries(where) if _is_of(one.model, real)]
     else:
-        chosen = [*where.folder.glob(f"*.{where.kind}"), *where.folder.glob(NOTES)]
+        chosen = [*where.folder.glob(f"*.{where.kind}"), *where.folder.glob("installed.json")]
     count = size = 0
     for path in chosen:
         with suppress(FileNotFoundError):

@@ -1,0 +1,53 @@
+"""Module and ops that it registers; `python -m ci.scripts.families_index` writes it."""
+
+from typing import Final
+
+__all__ = ["INDEX"]
+
+INDEX: Final = """
+array.gather Gather GatherNd GatherV2 ScatterNd TensorScatterAdd TensorScatterSub
+  TensorScatterUpdate TopK TopKV2
+array.identity Cast CheckNumerics DeepCopy EnsureShape Identity IdentityN PreventGradient
+  RefIdentity Snapshot
+array.joining Concat ConcatV2 DynamicPartition DynamicStitch Pack ParallelDynamicStitch Split
+  SplitV Unpack
+array.matrix_diag Diag DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV3
+  MatrixDiagV3 MatrixSetDiag MatrixSetDiagV3
+array.shape_ops BroadcastTo ExpandDims Fill Reshape Reverse ReverseSequence ReverseV2 Roll
+  Squeeze Tile Transpose
+array.slicing BatchToSpace BatchToSpaceND DepthToSpace MirrorPad MirrorPadGrad Pad PadV2 Slice
+  SpaceToBatch SpaceToBatchND SpaceToDepth StridedSlice StridedSliceGrad
+control_flow.functional Case If PartitionedCall StatefulPartitionedCall StatelessCase
+  StatelessIf
+control_flow.loops StatelessWhile While
+data_flow.tensor_list TensorListConcat TensorListConcatV2 TensorListFromTensor TensorListGather
+  TensorListGetItem TensorListPopBack TensorListPushBack TensorListResize TensorListScatter
+  TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem TensorListSplit
+  TensorListStack
+image.image CropAndResize ResizeBicubic ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor
+  ResizeNearestNeighborGrad
+linalg.einsum Einsum
+linalg.linalg Cholesky LogMatrixDeterminant MatrixDeterminant MatrixInverse MatrixSolve
+  MatrixTriangularSolve
+linalg.matmul BatchMatMul BatchMatMulV2 MatMul
+math.elementwise_binary AccumulateNV2 Add AddN AddV2 Atan2 ClipByValue Div DivNoNan FloorMod
+  Maximum Minimum Mod Mul MulNoNan Pow RealDiv Select SelectV2 SquaredDifference Sub TruncateMod
+  Xdivy Xlog1py Xlogy
+math.elementwise_unary Abs Acos Acosh Asin Asinh Atan Atanh BesselI0e Cos Cosh Digamma Erf Erfc
+  Erfinv Exp Expm1 Inv InvGrad Lgamma Log Log1p Ndtri Neg Reciprocal ReciprocalGrad Rsqrt
+  RsqrtGrad Sigmoid SigmoidGrad Sin Sinh Sqrt SqrtGrad Square Tan Tanh TanhGrad
+math.reduction Cumprod Cumsum EuclideanNorm Max Mean Min Prod Sum
+math.segment SegmentMax SegmentMean SegmentMin SegmentSum SparseSegmentMean SparseSegmentSqrtN
+  SparseSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentSum
+nn.activation Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu Relu6 Relu6Grad ReluGrad Selu
+  SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
+nn.convolution BiasAdd BiasAddGrad BiasAddV1 Conv2D Conv2DBackpropFilter Conv2DBackpropInput
+  Conv3D Conv3DBackpropFilterV2 Conv3DBackpropInputV2 DepthwiseConv2dNative
+  DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Dilation2D
+nn.loss CTCLoss L2Loss SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
+nn.normalization FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3
+  FusedBatchNormV2 FusedBatchNormV3 LRN
+nn.pooling AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad
+  MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolV2 MaxPoolWithArgmax
+state.variables ReadVariableOp ResourceGather ResourceGatherNd
+"""

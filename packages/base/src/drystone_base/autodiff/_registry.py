@@ -1,0 +1,190 @@
+"""The registry of gradient rules: who has one for an op, and what a rule may use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Sequence
+from typing import Any, Final, TypeAlias, TypeVar
+
+from drystone_base.autodiff._slices import Grad
+from drystone_base.core.arguments import checked
+from drystone_base.core.dtypes import INT32, RESOURCE, VARIANT, DType
+from drystone_base.core.errors import BadRequest
+from drystone_base.core.families import Families
+from drystone_base.core.installed import points
+from drystone_base.graph.builder import Builder
+from drystone_base.graph.graph import Graph
+from drystone_base.graph.node import Node, Output
+
+__all__ = [
+    "CONSTANT",
+    "GROUP",
+    "RULES",
+    "GradientBuilder",
+    "Grads",
+    "Rule",
+    "broken_packages",
+    "find_rule",
+    "gradient",
+    "needs",
+    "reduced",
+    "rule",
+    "takes_slices",
+    "unbroadcast",
+    "zeros",
+]
+
+Grads: TypeAlias = "Sequence[Grad | None]"
+Rule: TypeAlias = Callable[[Builder, Node, list[Any]], Grads]
+_Rule = TypeVar("_Rule", bound=Rule)
+
+RULES: Final[Families[Rule]] = Families("drystone_base.autodiff", "a gradient rule")
+GROUP: Final = "drystone.gradients"
+"""Entry points of packages that bring rules: modules that register them when they are imported."""
+
+CONSTANT: Final = frozenset(
+    {
+        "ZerosLike", "OnesLike", "Sign", "Floor", "Ceil", "Round", "Rint", "StopGradient", "OneHot",
+        "FloorDiv", "TruncateDiv", "NextAfter", "LinSpace", "Range", "FakeParam", "EmptyTensorList",
+        "TensorListReserve", "Bincount", "NonMaxSuppression", "HistogramFixedWidth", "VarHandleOp",
+        "RandomUniform", "RandomStandardNormal", "TruncatedNormal", "StatelessRandomUniformV2",
+        "StatelessRandomNormalV2", "Bucketize", "ArgMax", "ArgMin", "NoOp", "Const", "Placeholder",
+    }
+)  # fmt: skip
+"""Ops whose outputs do not change smoothly with their inputs: no gradient passes."""
+
+
+@checked
+def gradient(*ops: str) -> Callable[[_Rule], _Rule]:
+    """Register the decorated function as the gradient rule of ``ops``.
+
+    The rule is given a :class:`~drystone_base.Builder` of the graph, the node, and the gradient of
+    each output of it; it adds nodes and returns the gradient of each input, None for one that has
+    none. ::
+
+        @ds.gradient("MySquare")
+        def my_square(b, node, grads):
+            return [b("Mul", grads[0], b("Mul", b.like(2, node.inputs[0]), node.inputs[0]))]
+
+    Gradients of float outputs that no result depends on are zeros; those of variants are None. The
+    name of an op may be what nodes state in ``_gradient_op_type``, as TensorFlow has it. Packages
+    name modules of rules by entry points of the group ``drystone.gradients``.
+
+    Raises ``BadRequest`` (``already-registered``) for an op that has a rule.
+    """
+
+    def register(function: _Rule) -> _Rule:
+        for op in ops:
+            if op in RULES.index or op in RULES.modules:
+                raise BadRequest(
+                    f"op {op!r} has a gradient rule already",
+                    check="an op must have one gradient rule",
+                    found=f"the rule of {RULES.modules.get(op) or RULES.index[op]}",
+                    needed="an op without one",
+                    remedy=f"give the node the attribute _gradient_op_type, and register that for "
+                    f"it: @gradient('My{op}')",
+                    code="already-registered",
+                    status="ALREADY_EXISTS",
+                )
+        RULES.register(*ops)(function)
+        return function
+
+    return register
+
+
+def rule(*ops: str, slices: bool = False) -> Callable[[_Rule], _Rule]:
+    """Register a rule of drystone's own; ``slices``: it takes gradients that are IndexedSlices."""
+    register = RULES.register(*ops)
+
+    def decorate(function: _Rule) -> _Rule:
+        if slices:
+            _TAKE_SLICES.add(function)
+        register(function)
+        return function
+
+    return decorate
+
+
+_TAKE_SLICES: Final[set[Rule]] = set()
+_LOADED: Final[dict[str, Exception | None]] = {}
+
+
+def takes_slices(function: Rule) -> bool:
+    """Whether a rule takes gradients that are IndexedSlices; all others get them dense."""
+    return function in _TAKE_SLICES
+
+
+def find_rule(op: str) -> Rule | None:
+    """The rule of an op, or None; rules of installed packages included."""
+    found = RULES.find(op)
+    if found is None and _load_packages():
+        found = RULES.find(op)
+    return found
+
+
+def _load_packages() -> bool:
+    """Import what packages name; whether that was done just now."""
+    news = False
+    for point in points(GROUP):
+        if point.value not in _LOADED:
+            news, _LOADED[point.value] = True, None
+            try:
+                point.load()
+            except Exception as error:
+                _LOADED[point.value] = error
+    return news
+
+
+def broken_packages() -> Exception | None:
+    """What kept a package's rules from being registered, if anything did."""
+    for name, error in _LOADED.items():
+        if error is not None:
+            return BadRequest(
+                f"the gradient rules of entry point {name!r} are not there",
+                check="what an entry point names must be importable",
+                found=f"{type(error).__name__}: {error}",
+                needed="a module that registers rules with drystone.gradient",
+                remedy="repair or uninstall the package",
+                code="bad-gradient-package",
+            )  # fmt: skip
+    return None
+
+
+def reduced(b: Builder, grad: Output, x: Output, axes: Output) -> Output:
+    """``grad``, summed over the axes along which ``x`` was broadcast."""
+    return b("Reshape", b("Sum", grad, axes, keep_dims=False), b.shape(x))
+
+
+def unbroadcast(b: Builder, node: Node, dx: Output | None, dy: Output | None) -> Grads:
+    """Gradients of a broadcasting op of two inputs, each in the shape of its input."""
+    x, y = node.inputs[:2]
+    axes = b.node("BroadcastGradientArgs", b.shape(x), b.shape(y))
+    return [
+        None if d is None else reduced(b, d, v, (axes, k))
+        for k, (d, v) in enumerate(((dx, x), (dy, y)))
+    ]
+
+
+def zeros(b: Builder, output: Output, dtype: DType | None = None) -> Output:
+    """Zeros in the shape of an output; of a list of tensors a list of zeros.
+
+    ``dtype``: of the gradients of a variable, where the output is its handle.
+    """
+    held = b.dtype(output)
+    if held is VARIANT:
+        return b("ZerosLike", output)
+    of_handle = held is RESOURCE
+    shape = b("VariableShape", output, out_type=INT32) if of_handle else b.shape(output)
+    return b("Fill", shape, b.const(0, dtype if dtype is not None and of_handle else held))
+
+
+class GradientBuilder(Builder):
+    """A builder that knows of which outputs gradients are needed: those in ``needed``."""
+
+    def __init__(self, graph: Graph, needed: Container[Output]) -> None:
+        super().__init__(graph, "gradients")
+        self.needed = needed
+
+
+def needs(b: Builder, output: Output) -> bool:
+    """Whether the gradient of an output is asked for: rules may leave others out."""
+    return not isinstance(b, GradientBuilder) or output in b.needed

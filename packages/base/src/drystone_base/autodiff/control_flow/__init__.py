@@ -1,0 +1,1 @@
+"""Gradient rules of control flow ops and of calls of functions."""

@@ -1,0 +1,47 @@
+"""Products. Source: TensorFlow ``math_grad.py``, ``linalg_grad.py``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drystone_base.autodiff._registry import Grads, reduced, rule
+from drystone_base.core.dtypes import INT32
+from drystone_base.graph.builder import Builder
+from drystone_base.graph.node import Node, Output
+
+__all__: list[str] = []
+
+
+@rule("MatMul")
+def _matmul(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    return _product(b, node, grads[0], "transpose_a", "transpose_b")
+
+
+@rule("BatchMatMul", "BatchMatMulV2")
+def _batch_matmul(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    dx, dy = _product(b, node, grads[0], "adj_x", "adj_y")
+    if node.op == "BatchMatMul":
+        return [dx, dy]
+    x, y = node.inputs
+    axes = b.node("BroadcastGradientArgs", _batch(b, x), _batch(b, y))
+    return [reduced(b, dx, x, (axes, 0)), reduced(b, dy, y, (axes, 1))]
+
+
+def _batch(b: Builder, x: Output) -> Output:
+    """The shape without the last two dimensions."""
+    two = b.const([2], INT32)
+    size = b("Sub", b("Shape", b.shape(x), out_type=INT32), two)
+    return b("Slice", b.shape(x), b.const([0], INT32), size)
+
+
+def _product(b: Builder, node: Node, g: Output, left: str, right: str) -> list[Output]:
+    """The products that undo one, for each of the four transpositions."""
+    x, y = node.inputs
+    first, second = node.attr(left), node.attr(right)
+
+    def times(p: Output, q: Output, one: bool, other: bool) -> Output:
+        return b(node.op, p, q, **{left: one, right: other})
+
+    dx = times(y, g, second, True) if first else times(g, y, False, not second)
+    dy = times(g, x, True, first) if second else times(x, g, not first, False)
+    return [dx, dy]
