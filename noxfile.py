@@ -36,10 +36,11 @@ WITH_CPU = (
     ),
     "packages/subgraph/tests/golden",
     *(
-        f"packages/base/tests/unit/test_{name}.py"
+        "packages/base/tests/unit/{}/test_{}.py".format(*name.split("/"))
         for name in (
-            "cancellation", "constants", "errors_in_functions", "executor", "executors_agree",
-            "failures", "loops_of_frames", "session_seed", "session_threads",
+            "api/session_seed", "api/session_threads", "core/failures", "executor/cancellation",
+            "executor/constants", "executor/errors_in_functions", "executor/executor",
+            "executor/executors_agree", "executor/loops_of_frames",
         )
     ),
 )  # fmt: skip

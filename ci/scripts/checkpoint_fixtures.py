@@ -2,7 +2,7 @@
 
 Run it with a Python that has TensorFlow 2.21. `plain` holds one tensor of each dtype, `sharded` a
 partitioned variable over two shards; `v1` has a checkpoint of the older form and a sharded one with
-its MetaGraph. `test_loaders_checkpoint.py` and `test_loaders_v1.py` expect these values.
+its MetaGraph. `loaders/test_checkpoint.py` and `loaders/test_v1.py` expect these values.
 """
 
 from __future__ import annotations

@@ -57,5 +57,5 @@ def _dtypes() -> dict[str, dict[str, dict[str, list[Any]]]]:
 
 def unit_tested() -> set[str]:
     """Ops that a unit test names."""
-    texts = [p.read_text(encoding="utf-8") for p in sorted((_TESTS / "unit").glob("*.py"))]
+    texts = [p.read_text(encoding="utf-8") for p in sorted((_TESTS / "unit").rglob("*.py"))]
     return set(re.findall(r"[\"'](_?[A-Z][A-Za-z0-9_]+)[\"']", "\n".join(texts)))

@@ -26,7 +26,7 @@ from ci.scripts.sanitize_plans import write_plans
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 SUITES = (
     "packages/cpu/tests/golden",
-    "packages/base/tests/unit/test_executors_agree.py",
+    "packages/base/tests/unit/executor/test_executors_agree.py",
     "packages/subgraph/tests/golden/test_cpu_backend.py",
 )
 # Recorded models run as plans, as they are and as regions: in Python they would take an hour.

@@ -1,7 +1,8 @@
 """A plugin for pytest that notes what tests show of each rewrite of the optimizer.
 
-``pytest -p ci.scripts.stage_recorder packages/optimizer/tests/unit``, as `ci.scripts.pass_stages`
-does, writes to the file that ``$DRYSTONE_STAGES`` names, by pass and rewrite, how often it was
+``pytest -p ci.scripts.stage_recorder packages/optimizer/tests/unit/passes``, as
+`ci.scripts.pass_stages` does, writes to the file that ``$DRYSTONE_STAGES`` names, by pass and
+rewrite, how often it was
 
 - ``fired``: done, where a test looks at what is left;
 - ``at_rest``: done, and what is left was then optimized again, which changed nothing;

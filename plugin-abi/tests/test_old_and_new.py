@@ -1,6 +1,6 @@
 """Plugins of any release on hosts of any other: a small host in C, built with frozen headers.
 
-Today's host with plugins of other releases is in packages/base/tests/unit/test_host_releases.py.
+Today's host with plugins of other releases is in packages/base/tests/unit/host/test_releases.py.
 """
 
 from __future__ import annotations
