@@ -19,6 +19,7 @@ from ci.checks import (
     remedies,
     retired_words,
     site_nav,
+    test_folders,
     wheel_paths,
     wheel_size,
 )
@@ -193,6 +194,20 @@ def test_pages_are_in_the_nav(tree: Path) -> None:
         "docs/a/lost.md: not in the nav of ci/config/mkdocs.yml",
         "docs/reference/compat.md: not in the nav of ci/config/mkdocs.yml",
         "ci/config/mkdocs.yml: its nav names docs/gone.md, which is no page",
+    ]
+
+
+def test_unit_tests_lie_in_the_folders_of_src(tree: Path) -> None:
+    with_floors = (tree / "ci/packages.toml").read_text(encoding="utf-8")
+    with_floors = with_floors.replace("[packages.base]", '[packages.base]\nfloors = ["graph"]')
+    put(tree, "ci/packages.toml", with_floors)
+    put(tree, f"{BASE}/graph/graph.py", "")
+    for place in ("graph/test_graph", "test_loose", "grpah/test_odd", "graph/data"):
+        put(tree, f"packages/base/tests/unit/{place}.py", "")
+    assert test_folders.find(tree) == [
+        f"packages/base/tests/unit/{place}: must be in the folder of packages/base/tests/unit that "
+        "src has"
+        for place in ("grpah/test_odd.py", "test_loose.py")
     ]
 
 
