@@ -110,7 +110,16 @@ def install_wheels(
     """
     built = build_packages(session, without)
     wheels = [wheel for wheel in built if cpu or not wheel.name.startswith("drystone_cpu-")]
-    session.install(*map(str, wheels), *requirements(*names))
+    install_built(session, wheels, *requirements(*names))
+
+
+def install_built(session: nox.Session, wheels: list[Path], *further: str) -> None:
+    """Install wheels with what they need, replacing older builds.
+
+    The metapackage's pins are not asked for: no index has those that are left out here.
+    """
+    needing = [wheel for wheel in wheels if not wheel.name.startswith("drystone-")]
+    session.install(*map(str, needing), *further)
     session.install("--force-reinstall", "--no-deps", *map(str, wheels))
 
 
@@ -367,8 +376,7 @@ def gpu(session: nox.Session) -> None:
     `-- ARGUMENTS` are those of ci.scripts.gpu.
     """
     built = build_packages(session, without=("cpu",), apart=("gpu",))
-    session.install(*map(str, built), *requirements("test"))
-    session.install("--force-reinstall", "--no-deps", *map(str, built))
+    install_built(session, built, *requirements("test"))
     session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "gpu")
     session.run("drystone", "plugins", "list")
     command = ("python", "-m", "ci.scripts.gpu", *session.posargs)

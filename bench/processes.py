@@ -63,9 +63,9 @@ def first_answers(
 ) -> list[dict[str, Any]]:
     """Rows of seconds from the start of a process to its first answer, two for each case.
 
-    In the first row no process finds anything of an earlier one but compiled sources, which an
-    unmeasured one has left; in the second each may find what a runtime keeps by itself, which is
-    what another unmeasured process has left.
+    In the first row no process has met the model: it finds nothing of an earlier one but compiled
+    sources and the note of what is installed, which an unmeasured one has left. In the second each
+    may find what a runtime keeps by itself, which is what another unmeasured process has left.
     """
     rows = []
     for case in cases:
@@ -111,7 +111,7 @@ def _answers(
 
 
 def _first_of_all(peer: Peer, case: Case, settings: Settings) -> dict[str, float]:
-    """A process that finds an empty folder, and writes there what others may find."""
+    """A process that finds an empty folder of plans, and writes there what others may find."""
     with tempfile.TemporaryDirectory(prefix="drystone-plans-") as plans:
         return _answer(peer, case, replace(settings, plans=plans))
 

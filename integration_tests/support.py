@@ -81,7 +81,15 @@ def make_environment(root: Path) -> InstalledEnv:
 
 
 def install(environment: InstalledEnv, *arguments: str | Path) -> None:
-    """Install into the environment, with uv where there is one."""
+    """Install into the environment, with uv where there is one.
+
+    Without drystone-cpu, which the metapackage pins, that is installed as it is.
+    """
+    given = [Path(one).name for one in arguments]
+    meta = [one for one in arguments if Path(one).name.startswith("drystone-")]
+    if meta and not any(name.startswith("drystone_cpu-") for name in given):
+        install(environment, *(one for one in arguments if one not in meta))
+        arguments = ("--no-deps", *meta)
     uv = shutil.which("uv")
     tool: list[str | Path] = [environment.python, "-m", "pip", "install", "-q"]
     if uv:

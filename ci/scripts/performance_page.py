@@ -51,10 +51,11 @@ command measures everything again and rewrites this page: `nox -s bench -- --pub
   networks have random weights (`bench/networks.py` makes them). TensorFlow runs
   with its default optimizers and oneDNN, with one thread in the calling thread; onnxruntime with
   all optimizations; OpenVINO with fixed shapes and one stream; drystone with what
-  `pip install drystone drystone-cpu` gives.
-- From process start to first answer, the first row of a model is of processes that find nothing of
-  an earlier one; in the second, "a later process", each may find what its runtime keeps by itself
-  when nobody asks for it: drystone the model's plan. All other rows do without cached plans.
+  `pip install drystone` gives.
+- From process start to first answer, the first row of a model is of processes that have not met
+  it, and find a note of what is installed; in the second, "a later process", each may find what
+  its runtime keeps by itself when nobody asks for it: drystone the model's plan. All other rows do
+  without cached plans.
 - What is left to the machine's limits, node by node: `python -m bench.roofline MODEL --inputs
   IN.NPZ --fetch TENSOR` measures the peaks of arithmetic and of memory, and prints each node's
   time, GFLOP/s, GB/s and how many times its limit it takes; `ONEDNN_VERBOSE=profile_exec` in the

@@ -33,6 +33,9 @@ class Package:
     apart: bool
     wheel_kib: int
     installed_kib: int
+    only_on: str = ""
+    extra: str = ""
+    extras: tuple[str, ...] = ()
 
     @property
     def path(self) -> Path:
@@ -80,6 +83,9 @@ def packages(root: Path = ROOT) -> dict[str, Package]:
             apart=entry.get("apart", False),
             wheel_kib=entry["wheel_kib"],
             installed_kib=entry["installed_kib"],
+            only_on=entry.get("only_on", ""),
+            extra=entry.get("extra", ""),
+            extras=tuple(entry.get("extras", ())),
         )
         for key, entry in table.items()
     ]

@@ -8,6 +8,7 @@ first use, so that importing drystone itself costs next to nothing.
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,14 +36,13 @@ _PACKAGES = {
 def __getattr__(name: str) -> Any:
     """Resolve a public name of the set and keep it, so that it is looked up once.
 
-    Raises `AttributeError` for any other name.
+    Raises `AttributeError` for any other name, `ModuleNotFoundError` where its package is missing.
     """
-    import drystone_base
-
+    drystone_base = _package("drystone_base")
     if name == "__all__":
         return [*drystone_base.__all__, *_PACKAGES]
     if name in _PACKAGES:
-        value: Any = import_module(_PACKAGES[name])
+        value: Any = _package(_PACKAGES[name])
     elif name in drystone_base.__all__:
         value = getattr(drystone_base, name)
     else:
@@ -53,6 +53,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """Names for tab completion: the public API of the installed set."""
-    import drystone_base
+    return sorted({*_package("drystone_base").__all__, *_PACKAGES, "__version__"})
 
-    return sorted({*drystone_base.__all__, *_PACKAGES, "__version__"})
+
+def _package(module: str) -> ModuleType:
+    """A package of the set; one that is not installed is named with the command that does it."""
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        from drystone._missing import named
+
+        raise named(error) from None

@@ -5,8 +5,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+import drystone
 
 if TYPE_CHECKING:
     import drystone_optimizer
@@ -19,4 +20,4 @@ __all__ = ["optimizer"]
 def __getattr__(name: str) -> Any:
     if name != "optimizer":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module("drystone_optimizer")
+    return drystone.optimizer

@@ -65,6 +65,7 @@ void histogram(Call& call) {
   const Tensor values = call.input(0);
   const Tensor range = call.input(1);
   require(range.rank() == 1 && range.count() == 2, "value_range must be two numbers");
+  require(call.input(2).rank() == 0, "nbins must be a scalar");
   const std::int64_t bins = scalar_int(call.input(2), "nbins");
   require(bins > 0, "nbins should be a positive number");
   auto* counts = call.scratch<std::int64_t>(bins);

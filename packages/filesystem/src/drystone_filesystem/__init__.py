@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drystone_base.core.lazy_names import lazy_names
+try:
+    from drystone_base.core.lazy_names import lazy_names
+except ModuleNotFoundError as error:
+    from drystone_filesystem._missing import named
+
+    raise named(error) from None
 
 if TYPE_CHECKING:
     from drystone_base.host.filesystem_options import Option as Option

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_filesystem import ObjectStore, client_options, retry_options
-from drystone_fs_azure.account import account, over_http
+try:
+    from drystone_filesystem import ObjectStore, client_options, retry_options
+    from drystone_fs_azure.account import account, over_http
+except ModuleNotFoundError as error:
+    from drystone_fs_azure._missing import named
+
+    raise named(error) from None
 
 __all__ = ["__version__", "store"]
 

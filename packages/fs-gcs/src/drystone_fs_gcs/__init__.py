@@ -6,8 +6,13 @@ import json
 import os
 from typing import Any
 
-from drystone_filesystem import ObjectStore, client_options, retry_options
-from drystone_fs_gcs.credentials import provider
+try:
+    from drystone_filesystem import ObjectStore, client_options, retry_options
+    from drystone_fs_gcs.credentials import provider
+except ModuleNotFoundError as error:
+    from drystone_fs_gcs._missing import named
+
+    raise named(error) from None
 
 __all__ = ["__version__", "store"]
 

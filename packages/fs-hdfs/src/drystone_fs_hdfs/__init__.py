@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from drystone_fs_hdfs.web import Web
-from drystone_fs_hdfs.webhdfs import hdfs
+try:
+    from drystone_fs_hdfs.web import Web
+    from drystone_fs_hdfs.webhdfs import hdfs
+except ModuleNotFoundError as error:
+    from drystone_fs_hdfs._missing import named
+
+    raise named(error) from None
 
 __all__ = ["__version__", "hdfs", "http", "https"]
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from drystone_filesystem import ObjectStore, client_options, retry_options
-from drystone_fs_s3.profiles import profile, provider
+try:
+    from drystone_filesystem import ObjectStore, client_options, retry_options
+    from drystone_fs_s3.profiles import profile, provider
+except ModuleNotFoundError as error:
+    from drystone_fs_s3._missing import named
+
+    raise named(error) from None
 
 __all__ = ["__version__", "store"]
 

@@ -5,8 +5,13 @@ the library offers are run. A capability that a plugin lacks is declared with a 
 tests that need it are skipped with that reason.
 """
 
-from drystone_conformance.capabilities import CAPABILITIES, Capabilities, read_capabilities
-from drystone_conformance.subject import Subject
+try:
+    from drystone_conformance.capabilities import CAPABILITIES, Capabilities, read_capabilities
+    from drystone_conformance.subject import Subject
+except ModuleNotFoundError as error:
+    from drystone_conformance._missing import named
+
+    raise named(error) from None
 
 __all__ = ["CAPABILITIES", "Capabilities", "Subject", "__version__", "read_capabilities"]
 

@@ -173,6 +173,7 @@ def _program(
     if not rows:
         return Program(plan, constants)
     from drystone_base.executor.calling import compute, needs_run
+    from drystone_base.executor.numpy_kernels import tell_of_heavy
     from drystone_base.executor.plan_cache.kernels import read_kernels
 
     dtypes = [tuple(map(int, own)) for own in outputs]
@@ -180,4 +181,5 @@ def _program(
         kernel._replace(output_types=tuple(map(from_number, own)))
         for kernel, own in zip(read_kernels(rows), dtypes, strict=True)
     ]
+    tell_of_heavy(kernel.op for kernel in kernels)
     return Program(plan, constants, dtypes, partial(compute, kernels), needs_run(kernels))

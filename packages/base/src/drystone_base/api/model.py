@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 import numpy as np
 
 from drystone_base.api.session import Session, SessionConfig
+from drystone_base.api.session_graph import closed_source
 from drystone_base.api.tuning import tuned
 from drystone_base.core.arguments import blame, checked
 from drystone_base.core.errors import BadRequest, DrystoneError, near_matches
@@ -218,7 +219,7 @@ class Model:
             self._objects.running.close()
             self._objects = None
         self.loaded = replace(
-            self.loaded, source=self.session.source, variables={}, read_meta=lambda: None
+            self.loaded, source=closed_source(), variables={}, read_meta=lambda: None
         )
         gc.collect()  # nodes and their graph hold each other
 

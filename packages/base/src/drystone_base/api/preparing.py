@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from drystone_base.api.feeds import Feed
 from drystone_base.api.prepared import Prepared, Split
@@ -33,7 +33,8 @@ from drystone_base.ops.defs import find
 if TYPE_CHECKING:
     from drystone_base.api.cached_plans import CachedPlans
     from drystone_base.api.config import SessionConfig
-    from drystone_base.api.session import Session
+    from drystone_base.api.session_graph import SessionGraph
+    from drystone_base.executor.native import Program
     from drystone_base.placement import Decision, Partitions
 
 __all__ = ["Preparing"]
@@ -41,23 +42,40 @@ __all__ = ["Preparing"]
 _Made = TypeVar("_Made")
 
 
+class Load(Protocol):
+    """What has the native executor take a program."""
+
+    def __call__(
+        self,
+        feeds: list[Feed],
+        has_value: list[bool],
+        program: Program,
+        caller: FunctionCaller | None,
+        *,
+        copies: bool,
+    ) -> Prepared: ...
+
+
 class Preparing:
     """One signature of a session's graph, on its way to a plan; raises as ``Session.run`` does."""
 
-    def __init__(self, session: Session) -> None:
-        self.session, self.config = session, session.config
+    def __init__(self, source: SessionGraph, config: SessionConfig) -> None:
+        self.source, self.config = source, config
         self.makers = Makers()
-        self.graph = session.source.graph()
-        session.source.check()  # passes read constants
+        self.graph = source.graph()
+        source.source.check()  # passes read constants
 
     def lowered(
-        self, fetches: list[str], feeds: list[str], plans: CachedPlans | None
+        self, fetches: list[str], feeds: list[str], load: Load, plans: CachedPlans | None
     ) -> Prepared | Split:
-        """What runs the signature; ``plans`` takes the plan if it can."""
-        return self._whoever_changed_it(lambda: self._lowered(fetches, feeds, plans))
+        """What runs the signature: by the reference executor, or what ``load`` makes of a program.
+
+        ``plans`` takes the plan if it can.
+        """
+        return self._whoever_changed_it(lambda: self._lowered(fetches, feeds, load, plans))
 
     def _lowered(
-        self, fetches: list[str], feeds: list[str], plans: CachedPlans | None
+        self, fetches: list[str], feeds: list[str], load: Load, plans: CachedPlans | None
     ) -> Prepared | Split:
         described = self._describe_feeds(feeds)
         for name in fetches:
@@ -65,11 +83,11 @@ class Preparing:
         parts = self._graphs(fetches, feeds, self.config)
         let_go_of_files(self.graph)  # the optimizer has read what it folds
         if len(parts.graphs) > 1:
-            return self._lower_parts(parts, fetches, described)
+            return self._lower_parts(parts, fetches, described, load)
         (graph,) = parts.graphs.values()
         rows = [(f.name, f.dtype.number, f.shape) for f in described]
         keep = None if plans is None else partial(plans.keep, fetches, feeds, rows)
-        return self._lower_graph(graph, fetches, described, (), keep)
+        return self._lower_graph(graph, fetches, described, (), load, keep)
 
     def _whoever_changed_it(self, make: Callable[[], _Made]) -> _Made:
         """What ``make`` makes; once more without optimizers of plugins where that fails.
@@ -114,7 +132,9 @@ class Preparing:
         graph = self._optimize(list(fetches), list(feeds))
         return place_for(graph, fetches, feeds, self.config).decisions
 
-    def _lower_parts(self, parts: Partitions, fetches: list[str], feeds: list[Feed]) -> Split:
+    def _lower_parts(
+        self, parts: Partitions, fetches: list[str], feeds: list[Feed], load: Load
+    ) -> Split:
         """One plan for each device: what it fetches, and what it must send to others."""
         from drystone_base.placement.parts import Part
 
@@ -124,7 +144,7 @@ class Preparing:
             fed = [k for k, feed in enumerate(feeds) if parse_tensor_name(feed.name)[0] in graph]
             own = [fetches[k] for k in fetched], [feeds[k] for k in fed]
             sends = [graph[name] for name in parts.sends[device]]
-            plan = self._lower_graph(graph, *own, sends, None)
+            plan = self._lower_graph(graph, *own, sends, load, None)
             made.append(Part(device, plan, tuple(fed), tuple(fetched)))
         return Split(made, feeds)
 
@@ -151,25 +171,26 @@ class Preparing:
         fetches: list[str],
         feeds: list[Feed],
         targets: Sequence[Node],
+        load: Load,
         keep: Callable[..., object] | None,
     ) -> Prepared:
-        session, is_native = self.session, self.config.executor == "native"
+        is_native = self.config.executor == "native"
         plan = self._plan_of(graph, fetches, feeds, targets, native=is_native)
         copies = any(_may_keep(i.op) for i in plan.instructions if i.op)
-        caller = session.caller() if graph is self.graph else FunctionCaller(graph.functions)
+        caller = self.source.caller() if graph is self.graph else FunctionCaller(graph.functions)
         has_value = [isinstance(self._find(name, "fetch"), tuple) for name in fetches]
         if not is_native:
             return Prepared(feeds, has_value, copies, caller, plan)
         encoded = encode_plan(plan, [f.dtype for f in feeds], caller)
         program = program_of(encoded, self.makers.nodes)
-        made = session.loaded(feeds, has_value, program, caller, copies=copies)
+        made = load(feeds, has_value, program, caller, copies=copies)
         if keep is not None:
             keep(encoded, has_value=has_value, copies=copies)
         return made
 
     def _optimize(self, fetches: list[str], feeds: list[str]) -> Graph:
         """The graph as the installed modules optimize it for these fetches, once per signature."""
-        graph = self.session.with_seeds()
+        graph = self.source.seeded()
         if any(node.op == "Stack" for node in graph):
             from drystone_base.executor._stacks import with_resource_stacks
 

@@ -7,12 +7,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from functools import partial
+from typing import TYPE_CHECKING, Any, Self
 
 from drystone_base.api.config import SessionConfig
 from drystone_base.api.fetches import Fetches, check_feeds, flatten
+from drystone_base.api.native_plans import NativePlans
 from drystone_base.api.prepared import Plans, Prepared, Split
-from drystone_base.core.arguments import blame, checked, explained
+from drystone_base.api.session_graph import SessionGraph, closed_source, refuse_closed
+from drystone_base.core.arguments import blame, checked
 from drystone_base.core.errors import BadRequest, DrystoneError
 from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.time_limits import OutOfTime, until
@@ -24,9 +27,7 @@ from drystone_base.state.variables import VARIABLE_KIND, ResourceManager, Step
 
 if TYPE_CHECKING:
     from drystone_base.api.cached_plans import CachedPlan, CachedPlans
-    from drystone_base.api.feeds import Feed
     from drystone_base.executor.functions import FunctionCaller
-    from drystone_base.executor.native import NativeSession, Program
     from drystone_base.executor.record import Record
     from drystone_base.graph import Graph
     from drystone_base.kernels import Array
@@ -49,17 +50,16 @@ class Session:
     def __init__(self, graph: Graph | GraphSource, config: SessionConfig | None = None) -> None:
         check_environment()
         ensure_loaded()
-        self.source = graph if isinstance(graph, GraphSource) else GraphSource.of(graph)
         self.config = config or SessionConfig()
+        source = graph if isinstance(graph, GraphSource) else GraphSource.of(graph)
+        self._graph = SessionGraph(source, self.config.seed)
         self.access = self.config.access or Access.nothing()
         self.resources = ResourceManager()
         self._record: Record | None = None
-        self._caller: FunctionCaller | None = None
-        self._seeded: Graph | None = None
         self._seeds: dict[str, Any] = {}
         self._prepared = Plans(self.config.plans)
         self._lock = threading.Lock()
-        self._native: NativeSession | None = None
+        self._native = NativePlans(self.config)
         self._generation = self.resources.generation
         self._closed = False
 
@@ -67,12 +67,12 @@ class Session:
         if self._closed:
             return "<Session: closed>"
         held = sum(1 for _ in self.resources.items(VARIABLE_KIND))
-        return f"<Session of {self.source!r}, {self.config.executor}, {held} variables>"
+        return f"<Session of {self._graph.source!r}, {self.config.executor}, {held} variables>"
 
     @property
     def graph(self) -> Graph:
         """The graph."""
-        return self.source.hand_out()
+        return self._graph.source.hand_out()
 
     def __enter__(self) -> Self:
         return self
@@ -107,11 +107,11 @@ class Session:
 
     def _let_go(self) -> None:
         """Hold nothing any more. Runs under way have what they use in hands of their own."""
-        self.source = GraphSource(_refuse_closed)
+        self._graph = SessionGraph(closed_source(), None)
         self.resources = ResourceManager()
         self.resources.generation, self._generation = -2, -1  # no plan goes on with what it keeps
         self._prepared = Plans(self.config.plans)
-        self._caller, self._seeded, self._seeds, self._native = None, None, {}, None
+        self._seeds, self._native = {}, NativePlans(self.config)
 
     @property
     def closed(self) -> bool:
@@ -121,7 +121,7 @@ class Session:
     def check_open(self) -> None:
         """Raise ``BadRequest`` (``model-closed``) for a session that is closed."""
         if self._closed:
-            _refuse_closed()
+            refuse_closed()
 
     def run(
         self,
@@ -230,7 +230,7 @@ class Session:
         from drystone_base.api.preparing import Preparing
 
         with self._preparing(self._ends()):
-            return Preparing(self).standalone(fetches, feeds)
+            return Preparing(self._graph, self.config).standalone(fetches, feeds)
 
     @checked
     def placement(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> list[Decision]:
@@ -238,7 +238,7 @@ class Session:
         from drystone_base.api.preparing import Preparing
 
         with self._preparing(self._ends()):
-            return Preparing(self).placement(fetches, feeds)
+            return Preparing(self._graph, self.config).placement(fetches, feeds)
 
     @checked
     def describe(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> dict[str, Any]:
@@ -290,7 +290,7 @@ class Session:
                 self._prepared.add(key, found)
         if self._closed:  # while this was prepared
             self._let_go()
-            _refuse_closed()
+            refuse_closed()
         return found
 
     def _lower(self, fetches: list[str], feeds: list[str]) -> Prepared | Split:
@@ -305,65 +305,26 @@ class Session:
                 plans.discard(fetches, feeds)
         from drystone_base.api.preparing import Preparing
 
-        return Preparing(self).lowered(fetches, feeds, plans)
+        load = partial(self._native.load, self._runtime)
+        return Preparing(self._graph, self.config).lowered(fetches, feeds, load, plans)
 
     def _plans(self) -> CachedPlans | None:
         """The cached plans of the file that the graph is from."""
-        if self.source.file is None:
+        file = self._graph.source.file
+        if file is None:
             return None
         from drystone_base.api.cached_plans import CachedPlans
 
-        return CachedPlans.of(self.source.file, self.config)
+        return CachedPlans.of(file, self.config)
 
     def _from_cache(self, cached: CachedPlan) -> Prepared:
         from drystone_base.api.feeds import Feed
         from drystone_base.core.dtypes import from_number
 
         feeds = [Feed(name, from_number(dtype), shape) for name, dtype, shape in cached.feeds]
-        return self.loaded(feeds, cached.has_value, cached.program, None, copies=cached.copies)
-
-    @explained
-    def loaded(
-        self,
-        feeds: list[Feed],
-        has_value: list[bool],
-        program: Program,
-        caller: FunctionCaller | None,
-        *,
-        copies: bool,
-    ) -> Prepared:
-        """A program in the native executor, ready to run."""
-        from drystone_base.executor.native import NativePlan, NativeSession
-
-        if self._native is None:
-            together = 1 if self.config.deterministic else self.config.inter_op_threads
-            self._native = NativeSession(
-                self.config.intra_op_threads, together, self.config.tile_bytes
-            )
-        native = NativePlan(self._native, program, copies)
-        quick = None
-        if all(has_value) and self.config.deadline is None:
-            runtime = self._runtime(caller) if native.has_kernels else None
-            quick = native.quick([feed.shape for feed in feeds], runtime)
-        return Prepared(feeds, has_value, copies, caller, native=native, quick=quick)
-
-    def caller(self) -> FunctionCaller:
-        """What runs functions of the graph."""
-        if self._caller is None:
-            from drystone_base.executor.functions import FunctionCaller
-
-            self._caller = FunctionCaller(self.source.graph().functions)
-        return self._caller
-
-    def with_seeds(self) -> Graph:
-        """The graph, in which the session's seed has given random nodes theirs."""
-        if self.config.seed is None:
-            return self.source.graph()
-        if self._seeded is None:
-            from drystone_base.api.seeding import with_seeds
-
-            self._seeded = with_seeds(self.source.graph(), self.config.seed)
-        return self._seeded
+        return self._native.load(
+            self._runtime, feeds, cached.has_value, cached.program, None, copies=cached.copies
+        )
 
     # ---- running -------------------------------------------------------------------------------
 
@@ -416,7 +377,7 @@ class Session:
     ) -> Runtime:
         from drystone_base.state.runtime import Runtime
 
-        resources, producer = self.resources, 0 if caller is None else self.source.graph().producer
+        resources, producer = self.resources, 0 if caller is None else self._graph.graph().producer
         self.check_open()
         return Runtime(
             resources,
@@ -458,24 +419,11 @@ class Session:
 
             assert prepared.plan is not None
             return reference.run_leaving(prepared.plan, arrays, runtime)
-        native, generation = self._native, runtime.resources.generation
-        if native is not None and self._generation != generation:
+        generation = runtime.resources.generation
+        if self._generation != generation:
             self._generation = generation
-            native.reset()
+            self._native.reset()
         return prepared.native.run(arrays, runtime)
-
-
-def _refuse_closed() -> NoReturn:
-    """Refuse what is asked of a session that is closed."""
-    raise BadRequest(
-        "the model or session is closed",
-        check="a model can be used until it is closed",
-        found="close() was called, or its `with` block has ended",
-        needed="one that is open",
-        remedy="load the model again, or use it before it is closed",
-        code="model-closed",
-        status="FAILED_PRECONDITION",
-    )
 
 
 def _places(names: list[str], plan: list[str]) -> list[int]:

@@ -91,7 +91,10 @@ class _Group(click.Group):
         from drystone_base.modules import commands
 
         place, _, attribute = commands().get(cmd_name, "").partition(":")
-        made: click.Command | None = getattr(import_module(place), attribute) if place else None
+        if not place:
+            _check_installed(cmd_name)
+            return None
+        made: click.Command = getattr(import_module(place), attribute)
         return made
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -121,15 +124,29 @@ class _Group(click.Group):
             ctx.exit(_report(ctx, error))
 
 
+def _check_installed(name: str) -> None:
+    """Raise ``MissingPackage`` for a command of a package that is not installed."""
+    from drystone_base.core.missing import command_of
+
+    error = command_of(name)
+    if error is not None:
+        raise error
+
+
 @contextmanager
 def _plain_warnings() -> Iterator[None]:
     """Show warnings as messages, without the line of code that they come from."""
     usual = warnings.formatwarning
-    warnings.formatwarning = lambda message, *_, **__: f"warning: {plain_lines(str(message))}\n"
+    warnings.formatwarning = _warning
     try:
         yield
     finally:
         warnings.formatwarning = usual
+
+
+def _warning(message: Warning | str, *_: object, **__: object) -> str:
+    """A warning whose further lines are not taken for lines of ours."""
+    return f"warning: {plain_lines(str(message), '  ')}\n"
 
 
 def _report(ctx: click.Context, error: Exception) -> int:

@@ -153,4 +153,4 @@ def _show_values(reader: BundleReader, rows: list[dict[str, Any]]) -> None:
     for row, value in found:
         where = f"{row['object']} " if row["object"] else ""
         say(f"{where}({row['name']}): {row['dtype']} {shape_text(row['shape'])}")
-        say(np.array2string(value))
+        say(*np.array2string(value).split("\n"))

@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from drystone_base.core.printable import plain, plain_json, plain_lines
+from drystone_base.core.printable import plain, plain_json
 from drystone_base.core.shown import size_text as size
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.status import Status
+    from rich.text import Text
 
 __all__ = [
+    "Lines",
     "common_options",
     "console",
     "duration",
     "note",
+    "note_kernels_to_install",
     "print_json",
     "print_table",
     "progress",
@@ -100,28 +103,45 @@ def console() -> Console:
     return out
 
 
-def say(text: str, *, err: bool = False) -> None:
-    """Print a line; what a terminal would act on is escaped."""
-    click.echo(plain_lines(text), err=err)
+def say(*lines: str, err: bool = False) -> None:
+    """Print lines; what a terminal would act on is escaped, breaks in what a file names, too."""
+    for line in lines:
+        click.echo(plain(line), err=err)
 
 
-def note(text: str) -> None:
-    """Print a line for people; nothing when JSON was asked for."""
+def note(*lines: str) -> None:
+    """Print lines for people; nothing when JSON was asked for."""
     if not wants_json():
-        say(text)
+        say(*lines)
+
+
+class Lines(list[str]):
+    """A cell of several lines."""
+
+
+def note_kernels_to_install() -> None:
+    """Say how to get native kernels, where they can be had and are not installed."""
+    from drystone_base.core.missing import kernels_to_install
+
+    package = kernels_to_install()
+    if package:
+        note(f"native kernels come with {package}, which is not installed: pip install {package}")
 
 
 def print_table(
     title: str, columns: Sequence[str], rows: Iterable[Sequence[Any]], *, right: Sequence[str] = ()
 ) -> None:
-    """Print a table; the columns named in ``right`` hold numbers and are aligned to the right."""
+    """Print a table; the columns named in ``right`` hold numbers and are aligned to the right.
+
+    A cell is a line, or :class:`Lines`.
+    """
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
     out = console()
     if title:
-        out.print(Text(plain_lines(title), style="bold"))
+        out.print(Text(plain(title), style="bold"))
     held = list(rows)
     if not held:
         return
@@ -130,8 +150,15 @@ def print_table(
     for name in columns:
         table.add_column(name, justify="right" if name in right else "left", overflow="fold")
     for row in held:
-        table.add_row(*(Text(plain_lines(str(cell))) for cell in row))
+        table.add_row(*map(_cell, row))
     out.print(table)
+
+
+def _cell(cell: Any) -> Text:
+    from rich.text import Text
+
+    lines = cell if isinstance(cell, Lines) else [cell]
+    return Text("\n".join(plain(str(line)) for line in lines))
 
 
 @contextmanager

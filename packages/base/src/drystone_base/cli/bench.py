@@ -13,6 +13,7 @@ from drystone_base.cli._inputs import Asked, Request, asks
 from drystone_base.cli._output import (
     common_options,
     duration,
+    note_kernels_to_install,
     print_json,
     print_table,
     progress,
@@ -81,6 +82,7 @@ def bench(
         with status("running once more"), loaded.session.record() as record:
             wanted.run(loaded)
     report = {"model": str(model), "repeat": repeat, "seconds": times}
+    note_kernels_to_install()
     if wants_json():
         print_json(report | ({"profile": record.by_op()} if record and wants_profile else {}))
     else:

@@ -51,6 +51,7 @@ def doctor() -> None:
             ("BLAS", machine["blas"]),
             ("plan cache", _plans(report["plans"])),
             ("kernels", f"{report['ops']['kernels']} of {report['ops']['known']} known ops"),
+            *_to_install(report["ops"]["to_install"]),
         ]
         print_table("machine", ("", ""), rows)
         print_table("plugins", ("", ""), _plugin_rows(report["plugins"]))
@@ -61,6 +62,12 @@ def doctor() -> None:
         print_table("checks", ("check", "", "found", "took"), rows, right=("took",))
     if not all(check["ok"] for check in report["checks"]):
         raise click.exceptions.Exit(1)
+
+
+def _to_install(package: str) -> list[tuple[str, str]]:
+    """The row that says how to get native kernels, where there are some to be had."""
+    text = f"{package} is not installed: NumPy computes everything; pip install {package}"
+    return [("native kernels", text)] if package else []
 
 
 def _took(seconds: float | None) -> str:

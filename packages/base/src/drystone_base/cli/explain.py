@@ -12,8 +12,10 @@ import click
 
 from drystone_base.cli._inputs import Asked, Request, asks
 from drystone_base.cli._output import (
+    Lines,
     common_options,
     note,
+    note_kernels_to_install,
     print_json,
     print_table,
     size,
@@ -182,6 +184,7 @@ def _print(described: dict[str, Any], nodes: bool, memory: Memory | None) -> Non
     if slow:
         shown = ", ".join(f"{op} ({n})" for op, n in slow.most_common(12))
         note(f"NumPy kernels: {shown}" + (", ..." if len(slow) > 12 else ""))
+        note_kernels_to_install()
 
 
 def _note_examples(block: dict[str, Any]) -> None:
@@ -201,10 +204,10 @@ def _print_places(memory: Memory, arenas: list[tuple[str, int]]) -> None:
         note("lent: constants, weights, and arrays that kernels or the caller have made")
 
 
-def _cells(values: list[dict[str, Any]]) -> list[str]:
-    """A line for each output: bytes, until, memory."""
+def _cells(values: list[dict[str, Any]]) -> list[Lines]:
+    """Bytes, until, memory: a line for each output."""
     lines = [[str(v["bytes"]), v["until"], _where(v)] for v in values]
-    return ["\n".join(column) for column in zip(*lines, strict=True)] or ["", "", ""]
+    return [Lines(column) for column in zip(*lines, strict=True)] or [Lines()] * 3
 
 
 def _where(value: dict[str, Any]) -> str:

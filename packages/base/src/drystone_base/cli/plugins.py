@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from drystone_base.cli._output import (
+    Lines,
     common_options,
     note,
     print_json,
@@ -89,7 +90,7 @@ def report() -> None:
     if wants_json():
         print_json(found.as_json())
     else:
-        note(str(found))
+        note(*str(found).split("\n"))
     _end(found.plugins)
 
 
@@ -117,8 +118,10 @@ def check(file: Path, policy: str | None) -> None:
     if wants_json():
         print_json(plugin.as_json())
     else:
-        print_table(f"{plugin.name}: {plugin.path}", ("step", "", "found"), _plugins.steps(plugin))
-        note(plugin.error.render() if plugin.error else plugin.text)
+        steps = _plugins.steps(plugin)
+        rows = [(step, state, Lines(said.split("\n"))) for step, state, said in steps]
+        print_table(f"{plugin.name}: {plugin.path}", ("step", "", "found"), rows)
+        note(*(plugin.error.render() if plugin.error else plugin.text).split("\n"))
     _end([plugin])
 
 
@@ -139,7 +142,7 @@ def explain(name: str) -> None:
     if wants_json():
         print_json(found.as_json())
     else:
-        note("\n".join(found.lines))
+        note(*"\n".join(found.lines).split("\n"))
     _end(found.plugins)
 
 
@@ -247,7 +250,7 @@ def _show(facts: dict[str, Any], text: str) -> None:
     if wants_json():
         print_json(facts)
     else:
-        note(text.format(**facts))
+        note(*(line.format(**facts) for line in text.split("\n")))
 
 
 def _end(found: list[Plugin] | tuple[Plugin, ...]) -> None:

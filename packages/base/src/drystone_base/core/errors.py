@@ -107,7 +107,7 @@ class DrystoneError(Exception):
         self.status = status if isinstance(status, str) and status else self.default_status
         self.inner = inner
         self.calls: list[tuple[str, str]] = []
-        self.details: dict[str, Value] = {**_details_of(inner), **(details or {})}
+        self.details: dict[str, Value] = {**_details_of(inner), **_details(details)}
         super().__init__(self.render())
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -116,12 +116,12 @@ class DrystoneError(Exception):
 
     def reached_through(self, calls: Value) -> None:
         """Add functions that the node was reached through, as the payload ``CALLS`` says them."""
-        self.calls += [(_text(function), _text(node)) for function, node in read_calls(calls)]
+        self.calls += read_calls(calls)
         self.args = (self.render(),)
 
     def add_details(self, details: Mapping[str, Value]) -> None:
         """Add what else is known of what the error is about; what it says itself stays."""
-        self.details = {**details, **self.details}
+        self.details = {**_details(details), **self.details}
         self.args = (self.render(),)
 
     def passes(self, *, function: str = "", node: str = "") -> None:
@@ -186,6 +186,16 @@ def _line(key: str, value: Value) -> str:
     return f"{plain(_text(key))} = {plain(_text(text))}"
 
 
+def _details(given: object) -> dict[str, Value]:
+    """Details by key; an error is made whatever it is told, so what has no text is described."""
+    if given is None:
+        return {}
+    try:
+        return {_text(k): v if isinstance(v, bytes) else _text(v) for k, v in given.items()}  # type: ignore[attr-defined]  # or else it has none
+    except Exception:
+        return {"details": described(given)}
+
+
 def _details_of(inner: BaseException | None) -> Mapping[str, Value]:
     """What the error that another one is about says of itself."""
     return inner.details if isinstance(inner, DrystoneError) else {}
@@ -209,13 +219,14 @@ class BadModelFile(DrystoneError):
 
     def __init__(self, what: str, *, subject: str = "", **parts: Any) -> None:
         """``subject``: what ``what`` is about where nobody knows which file it is, "the graph"."""
+        what, subject = _text(what), _text(subject)
         super().__init__(f"{subject} {what}" if subject else what, **parts)
         self._after_subject = what if subject else ""
 
     def name_file(self, name: str) -> None:
         """Say which file it was, where the error has only a subject."""
         if self._after_subject:
-            self.what = _text(f"{name} {self._after_subject}")
+            self.what = f"{_text(name)} {self._after_subject}"
             self.args = (self.render(),)
 
 
@@ -297,9 +308,10 @@ class PluginError(DrystoneError):
     def of_fields(cls, fields: Mapping[str, Any], **own: Any) -> PluginError:
         """The error whose :meth:`fields` another process tells, with ``own`` in place of its."""
         names = ("check", "found", "needed", "remedy", "code", "status", *_OWN_FIELDS)
-        parts = {name: str(fields[name]) for name in names if fields.get(name)} | own
-        what = str(fields.get("what") or "an isolated plugin failed")
-        return cls(what, details=from_json(fields.get("details")), **parts)
+        told = fields if isinstance(fields, dict) else {}
+        parts = {name: text for name in names if (text := _text(told.get(name, "")))} | own
+        what = _text(told.get("what", "")) or "an isolated plugin failed"
+        return cls(what, details=from_json(told.get("details")), **parts)
 
     def _cause(self) -> str:
         said = bounded(_text(self.inner), _LONGEST_CAUSE)

@@ -1,8 +1,9 @@
 """What is installed: the distributions that plans depend on, and entry points of our groups.
 
-``importlib.metadata`` says so. To import it and to scan ``sys.path`` takes 20 ms, so the folder of
-the plan cache has a note of it, ``installed.json``. A later process takes what is noted where
-``sys.path`` has the same folders of metadata, and they and every RECORD the same times of change.
+``importlib.metadata`` says so. To import it and to scan ``sys.path`` takes 20 ms and 5 MB, so the
+user's cache folder has a note of it for each environment (``sys.prefix``), and so has a folder of
+plans that somebody named, for images. A later process takes what is noted where ``sys.path`` has
+the same folders of metadata, and they and every RECORD the same times of change.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
@@ -19,24 +21,26 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.arguments import explained
 from drystone_base.core.environment import PLAN_CACHE
-from drystone_base.core.machine import chosen_folder
+from drystone_base.core.machine import cache_folder, chosen_folder
 from drystone_base.core.owners import is_own
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoints
 
 __all__ = [
-    "NOTE",
+    "NOTES",
     "SETTLED",
     "EntryPoint",
     "code_stamps",
     "declared",
     "forget",
+    "note_name",
     "points",
     "unsettled_seconds",
 ]
 
-NOTE: Final = "installed.json"
+NOTES: Final = "installed-*.json"
+"""Which files of a folder are notes."""
 SETTLED: Final = 3.0
 """Seconds without a change after which times of change tell two states of a folder apart."""
 _OURS: Final = "drystone."
@@ -170,24 +174,40 @@ def _metadata(place: str) -> Iterator[tuple[str, str, int]]:
 
 @lru_cache(maxsize=1)
 def _of_metadata(metadata: _Metadata) -> _Installed:
-    folder = chosen_folder(PLAN_CACHE, "plans")
-    noted = None if folder is None else _noted(folder, metadata)
-    if noted is not None:
-        return noted
-    found = _scanned()
-    if folder is not None:
+    found, without = None, []
+    for folder in _folders():
+        found = _noted(folder, metadata)
+        if found is not None:
+            break
+        without.append(folder)
+    if found is None:
+        found = _scanned()
+    for folder in without:
         with suppress(OSError):
             _note(folder, metadata, found)
     return found
 
 
-# ---- the note ------------------------------------------------------------------------------------
+# ---- the notes -----------------------------------------------------------------------------------
+
+
+def note_name() -> str:
+    """The note of this environment: a machine has several, which share the user's cache folder."""
+    return NOTES.replace("*", f"{zlib.crc32(os.fsencode(sys.prefix)):08x}")
+
+
+def _folders() -> list[str]:
+    """Folders of notes: the one of plans where somebody named one, then the user's cache folder."""
+    found = [chosen_folder(PLAN_CACHE, "")]
+    with suppress(RuntimeError):
+        found.append(os.path.join(cache_folder(), ""))
+    return [*dict.fromkeys(folder for folder in found if folder)]
 
 
 def _noted(folder: str, metadata: _Metadata) -> _Installed | None:
     """What an earlier process noted of the same folders of metadata."""
     try:
-        with open(os.path.join(folder, NOTE), "rb") as file:
+        with open(os.path.join(folder, note_name()), "rb") as file:
             if not is_own(os.fstat(file.fileno())):
                 return None
             note = json.load(file)
@@ -208,11 +228,11 @@ def _note(folder: str, metadata: _Metadata, found: _Installed) -> None:
         return
     note = {"metadata": metadata, "python": sys.version, **found._asdict()}
     os.makedirs(folder, 0o700, exist_ok=True)
-    draft = os.path.join(folder, f".{NOTE}-{os.urandom(8).hex()}")
+    draft = os.path.join(folder, f".{note_name()}-{os.urandom(8).hex()}")
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             json.dump(note, file)
-        os.replace(draft, os.path.join(folder, NOTE))
+        os.replace(draft, os.path.join(folder, note_name()))
     except BaseException:
         with suppress(OSError):
             os.unlink(draft)

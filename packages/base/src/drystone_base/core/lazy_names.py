@@ -18,6 +18,8 @@ def lazy_names(
     ``homes`` says of each name which module has it, as ``import_module`` takes it from the package:
     "" for a name that is itself a module of the package; with ``:attribute`` behind where it has
     another name there. ``public`` is the package's ``__all__``.
+
+    A name whose module needs a package that is not installed raises ``MissingPackage``.
     """
 
     def find(name: str) -> Any:
@@ -25,10 +27,23 @@ def lazy_names(
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         place, _, attribute = home.partition(":")
-        value: Any = import_module(place or f".{name}", package)
+        try:
+            value: Any = import_module(place or f".{name}", package)
+        except ModuleNotFoundError as error:
+            raise _told(package, name, error) from error
         if place:
             value = getattr(value, attribute or name)
         setattr(sys.modules[package], name, value)
         return value
 
     return find, lambda: sorted(public)
+
+
+def _told(package: str, name: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
+    """The error with the command that helps; as it is where a module of the package is missing."""
+    from drystone_base.core.missing import MissingPackage, missing
+
+    module = error.name or ""
+    if isinstance(error, MissingPackage) or module.partition(".")[0] in ("", package):
+        return error
+    return missing(f"{package}.{name}", module, error)

@@ -70,10 +70,16 @@ def _value(value: bytes) -> Value:
 
 
 def read_calls(encoded: Value) -> list[tuple[str, str]]:
-    """The functions of ``CALLS``, the innermost first, each with the node that called it."""
+    """The functions of ``CALLS``, the innermost first, each with the node that called it.
+
+    None where it does not say any: a plugin may have written it.
+    """
     import json  # only for what failed
 
-    return [(str(function), str(node)) for function, node in json.loads(encoded)]
+    try:
+        return [(str(function), str(node)) for function, node in json.loads(encoded)]
+    except (TypeError, ValueError, RecursionError):
+        return []
 
 
 def bounded_details(given: Mapping[str, Value]) -> dict[str, Value]:

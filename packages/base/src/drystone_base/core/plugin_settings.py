@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from drystone_base.core.environment import (
     DEVELOPER_MODE,
@@ -43,8 +42,7 @@ Isolation = Literal["none", "unsigned", "process"]
 _CACHE: Final = os.path.join("~", ".cache")
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(NamedTuple):
     """How plugins are chosen and checked.
 
     ``disabled`` holds plugin names; ``"*"`` disables all. ``tensorflow_plugins`` also searches
@@ -70,8 +68,10 @@ class Settings:
 
     def as_json(self) -> dict[str, Any]:
         """The settings as JSON-ready values."""
-        found = {field.name: getattr(self, field.name) for field in fields(self)}
-        return found | {"disabled": sorted(self.disabled), "trust_store": str(trust_store())}
+        return self._asdict() | {
+            "disabled": sorted(self.disabled),
+            "trust_store": str(trust_store()),
+        }
 
 
 def _canonical(name: str) -> str:
@@ -117,7 +117,7 @@ def configure(**changes: Any) -> Settings:
 
 def override(**changes: Any) -> Settings:
     """The settings in force with some replaced for one call; None leaves one as it is."""
-    return replace(current(), **{k: v for k, v in _taken(changes).items() if v is not None})
+    return current()._replace(**{k: v for k, v in _taken(changes).items() if v is not None})
 
 
 def _taken(changes: dict[str, Any]) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def current() -> Settings:
         isolation=PLUGIN_ISOLATION.value(),
         probe_seconds=PLUGIN_PROBE_SECONDS.value(),
     )
-    return replace(found, **_overrides) if _overrides else found
+    return found._replace(**_overrides) if _overrides else found
 
 
 def trust_store() -> Path:

@@ -83,7 +83,7 @@ CALLS: Final = {
 """Ops that run functions, with the attributes that name them."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Encoded:
     """A PlanDef with what goes beside it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import UnsupportedOp, near_matches
@@ -95,8 +95,7 @@ def _plugin_kernels() -> Mapping[str, Any]:
     return registered()
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(NamedTuple):
     """What a LOOP runs: plans of its condition and its body, and the name of its frame.
 
     Both take the loop's variables and what is the same in all iterations, as the LOOP does;
@@ -108,7 +107,7 @@ class Loop:
     frame: str
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Instruction:
     """One node, lowered. ``edges`` lists (output, consumer, consumer's input) by index.
 
@@ -143,7 +142,7 @@ class Instruction:
         return self.kind is Kind.TRANSFER
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Plan:
     """A lowered graph. ``sources`` run first; ``feeds`` lists, per feed, the inputs that it fills.
 

@@ -11,6 +11,7 @@ from drystone_base.core.made_by import NOBODY, Made, name_makers
 from drystone_base.executor.calling import compute, needs_run
 from drystone_base.executor.encode import Encoded, encode
 from drystone_base.executor.native import Program
+from drystone_base.executor.numpy_kernels import tell_of_heavy
 
 if TYPE_CHECKING:
     from drystone_base.core.dtypes import DType
@@ -32,6 +33,7 @@ def encode_plan(
 def program_of(encoded: Encoded, made_by: Made = NOBODY) -> Program:
     """What the host library loads; ``made_by``: plugins whose optimizers made nodes, by node."""
     kernels = encoded.kernels
+    tell_of_heavy(kernel.op for kernel in kernels)
     run = partial(compute, kernels)
     return Program(
         encoded.plan.SerializeToString(),

@@ -14,8 +14,7 @@ import time
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.machine import chosen_folder
 from drystone_base.core.owners import described, is_own
@@ -40,8 +39,7 @@ class BadFile(Exception):
     """A file of the folder that cannot be used, and why."""
 
 
-@dataclass(frozen=True)
-class Store:
+class Store(NamedTuple):
     """A folder, at ``place``; ``most_bytes``: what all its files may take (None: no bound).
 
     ``kind``: what its files are, one word. Names of files are hexadecimal: a key of what is

@@ -2,7 +2,8 @@
 
 Two nodes with equal predicates are always dead together. The predicate of a node is a set of
 conditions that must all hold: sides of Switches, alternatives that come together at a Merge that
-is no plain end of a branch, and rounds of loops.
+is no plain end of a branch, and rounds of loops. Of branches nested deeper than 64 the outer sides
+are one condition together, so that predicates, and what is done with them, stay small.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, Final, TypeAlias
 from drystone_base.graph.node import Node, Output
 from drystone_base.graph.topology import DEAD_WITH, MERGE_OPS, NEXT_ITERATION_OPS, frame_paths
 
-__all__ = ["ALIVE", "Deadness", "Either", "Predicate", "Received", "Round", "Side"]
+__all__ = ["ALIVE", "Deadness", "Either", "Nested", "Predicate", "Received", "Round", "Side"]
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,36 @@ class Received:
     group: str
 
 
-Predicate: TypeAlias = "frozenset[Side | Round | Either | Received]"
+@dataclass(frozen=True, eq=False)
+class Nested:
+    """Many sides of branches in the loop ``path`` are taken, and those of ``outer``.
+
+    There is one of each, so that they are told apart without looking into them.
+    """
+
+    path: tuple[str, ...]
+    sides: frozenset[Side]
+    outer: Nested | None
+
+    def holds(self, part: object) -> bool:
+        """Whether a part is one of them; of the outermost ones nothing is said."""
+        inner: Nested | None = self
+        for _ in range(_LOOKS):
+            if inner is None or part is inner.outer or part in inner.sides:
+                return inner is not None
+            inner = inner.outer
+        return False
+
+
+_Path: TypeAlias = tuple[str, ...]
+Predicate: TypeAlias = "frozenset[Side | Round | Either | Received | Nested]"
 """All of it must hold."""
 ALIVE: Final[Predicate] = frozenset()
 _SWITCHES: Final = frozenset({"Switch", "RefSwitch", "_SwitchN"})
+_MOST: Final = 64
+"""Parts of a predicate, beyond which sides of branches are put together."""
+_LOOKS: Final = 8
+"""How many times that many sides are looked through for one."""
 
 
 class Deadness:
@@ -66,6 +93,9 @@ class Deadness:
         self._found: dict[Node, Predicate] = {}
         self._alone: set[Node] = set()
         self._kept: dict[Predicate, Predicate] = {}
+        self._short: dict[Predicate, Predicate] = {}
+        self._long: dict[Predicate, Predicate] = {}
+        self._nested: dict[tuple[_Path, frozenset[Side], Nested | None], Nested] = {}
         self._goes = {self.frames[n]: n for n in self.frames if n.op == "LoopCond"}
         self._settle()
 
@@ -79,7 +109,7 @@ class Deadness:
         found = self._found.get(node, ALIVE)
         if node.op not in _SWITCHES:
             return found
-        return self._keep(found | {side_of(node, index)})
+        return self._keep(_together([self._shortened(found), frozenset({side_of(node, index)})]))
 
     def add(self, node: Node, found: Predicate, path: tuple[str, ...]) -> None:
         """Say of a node that is new when it runs, and in which loop."""
@@ -107,9 +137,8 @@ class Deadness:
             return self._merge(node)
         if node.op == "ControlTrigger":
             return self._trigger(node)
-        found = ALIVE.union(
-            *(self.of_output(o) for o in node.inputs),
-            *(self._found.get(c, ALIVE) for c in node.controls),
+        found = _together(
+            [*map(self.of_output, node.inputs), *(self._found.get(c, ALIVE) for c in node.controls)]
         )
         if node.op == "_Recv" and node.states(DEAD_WITH):
             return found | {Received(self.frames[node], str(node.attr(DEAD_WITH)))}
@@ -120,6 +149,7 @@ class Deadness:
     def _merge(self, node: Node) -> Predicate:
         entering = [self.of_output(o) for o in node.inputs if o[0].op not in NEXT_ITERATION_OPS]
         found = either(entering)
+        found = self._long.get(found, found)
         if len(entering) == len(node.inputs):
             return found
         return found | {Round(self.frames[node], node if node in self._alone else None)}
@@ -139,8 +169,9 @@ class Deadness:
         if not self._is_there_when_going_on(self._found[node], path):
             return True
         for source in back:
-            sides = self._found.get(source, ALIVE) - self._found[node]
-            for side in sides:
+            for side in self._found.get(source, ALIVE):
+                if _follows(side, self._found[node]):
+                    continue
                 if not isinstance(side, Side) or self.frames.get(side.choice[0]) != path:
                     return True
                 if side.choice[0].op != "LoopCond":
@@ -154,7 +185,7 @@ class Deadness:
         """
         condition = self._goes.get(path)
         going = ALIVE if condition is None else self._found.get(condition, ALIVE)
-        return all(part in going for part in found if not self._is_in(part, path))
+        return all(_follows(part, going) for part in found if not self._is_in(part, path))
 
     def _outside(self, leaving: Node, found: Predicate) -> Predicate:
         """What is left of an Exit's predicate outside of its loop."""
@@ -166,13 +197,38 @@ class Deadness:
             return outside | {Round(path, leaving)}
         return outside
 
-    def _is_in(self, part: Side | Round | Either | Received, path: tuple[str, ...]) -> bool:
+    def _is_in(self, part: Side | Round | Either | Received | Nested, path: _Path) -> bool:
         if isinstance(part, Either):
             return any(self._is_in(p, path) for parts in part.of for p in parts)
-        own = (
-            part.path if isinstance(part, Round | Received) else self.frames.get(part.choice[0], ())
-        )
+        own = self.frames.get(part.choice[0], ()) if isinstance(part, Side) else part.path
         return own[: len(path)] == path
+
+    def _shortened(self, found: Predicate) -> Predicate:
+        """The same with all sides of branches of one loop as one part, where there are many."""
+        if len(found) < _MOST:
+            return found
+        known = self._short.get(found)
+        if known is None:
+            known = self._short[found] = self._keep(self._put_together(found))
+            self._long.setdefault(known, found)
+        return known
+
+    def _put_together(self, found: Predicate) -> Predicate:
+        sides: dict[_Path, set[Side]] = {}
+        outer: dict[_Path, list[Nested]] = {}
+        for part in found:
+            if isinstance(part, Nested):
+                outer.setdefault(part.path, []).append(part)
+            elif isinstance(part, Side) and part.choice[0].op != "LoopCond":
+                sides.setdefault(self.frames.get(part.choice[0], ()), set()).add(part)
+        left = set(found)
+        for path, of in sides.items():
+            around = outer.get(path, [None])
+            if len(of) > 1 and len(around) == 1:
+                left.difference_update(of, around)
+                key = (path, frozenset(of), around[0])
+                left.add(self._nested.setdefault(key, Nested(*key)))
+        return frozenset(left)
 
 
 def side_of(node: Node, index: int) -> Side:
@@ -185,6 +241,32 @@ def _origin(output: Output) -> Output:
     while output[0].op == "Identity" and not output[0].controls:
         output = output[0].inputs[0]
     return output
+
+
+def _together(found: list[Predicate]) -> Predicate:
+    """All of the predicates hold; what others of their parts imply is left out."""
+    different = list(dict.fromkeys(filter(None, found)))
+    out = ALIVE.union(*different)
+    if len(different) < 2:
+        return out
+    implied = {
+        part
+        for one in different
+        for nested in one
+        if isinstance(nested, Nested)
+        for other in different
+        if other is not one
+        for part in other
+        if nested.holds(part)
+    }
+    return out - implied
+
+
+def _follows(part: object, found: Predicate) -> bool:
+    """Whether a part holds where all of a predicate does."""
+    if part in found or any(isinstance(p, Nested) and p.holds(part) for p in found):
+        return True
+    return isinstance(part, Nested) and part.sides <= found and part.outer in (None, *found)
 
 
 def either(found: list[Predicate]) -> Predicate:

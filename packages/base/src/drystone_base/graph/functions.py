@@ -43,7 +43,7 @@ def gradient_name(function: str) -> str:
     return f"{GRADIENT}{function}"
 
 
-@dataclass
+@dataclass(eq=False)
 class Body:
     """A function's body as a graph, for one set of attributes.
 

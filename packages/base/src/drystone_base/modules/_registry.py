@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 from drystone_base.core.arguments import checked, explained, explaining
 from drystone_base.core.errors import PluginError, near_matches
@@ -51,8 +50,7 @@ class Library(Protocol):
         """Let the host library call one of its own entry symbols; raises ``HostError``."""
 
 
-@dataclass(frozen=True)
-class Module:
+class Module(NamedTuple):
     """A module: its name, the entry symbols it accepts, and how a library registers with it.
 
     ``initialise(library, symbol)`` is called for each accepted symbol that a library exports; it
@@ -78,8 +76,8 @@ class Module:
     entry_symbols: tuple[str, ...]
     initialise: Callable[[Library, str], None]
     offers: Callable[[Library], list[str]] = lambda _library: []
-    stages: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    commands: Mapping[str, str] = field(default_factory=dict)
+    stages: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+    commands: Mapping[str, str] = MappingProxyType({})
     variables: str = ""
 
 

@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_abi.protos import OpDef as OpDefProto
 from drystone_abi.protos import OpDeprecation, OpList
@@ -103,8 +103,7 @@ class ArgDef:
         return [_as_ref(t) for t in types] if self.is_ref else types
 
 
-@dataclass(frozen=True, slots=True)
-class AttrDef:
+class AttrDef(NamedTuple):
     """One attribute: its type (``"int"``, ``"list(type)"``, ...), default and limits.
 
     ``default`` may be None although ``has_default`` is true: a shape of unknown rank.

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from drystone_base.graph import Graph
 
 __all__ = ["Partitions", "Transfer", "whole"]
 
 
-@dataclass(frozen=True)
-class Transfer:
+class Transfer(NamedTuple):
     """A value that goes from one device to another, under a key that both sides know."""
 
     key: str
@@ -19,7 +19,7 @@ class Transfer:
     receiver: str
 
 
-@dataclass
+@dataclass(eq=False)
 class Partitions:
     """The graph of every device, and what goes between them.
 

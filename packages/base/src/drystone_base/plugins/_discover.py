@@ -12,7 +12,7 @@ import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.installed import EntryPoint, points
 from drystone_base.core.plugin_settings import Settings
@@ -28,8 +28,7 @@ TENSORFLOW_FOLDER: Final = "tensorflow-plugins"
 _BESIDE: Final = (".toml", ".minisig")
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Somewhere that was searched, and what came of it."""
 
     place: str

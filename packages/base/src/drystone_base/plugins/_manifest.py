@@ -7,9 +7,9 @@ library that its ``library`` names. docs/reference/spec/manifest.md is the speci
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.errors import PluginError, near_matches
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
@@ -25,14 +25,14 @@ _IN_VERSIONS: Final = _IN_NAMES.union("+!")
 _OPERATORS: Final = (">=", "<=", "==", "<", ">")  # none after its own beginning
 
 
-@dataclass(frozen=True)
-class VersionRange:
+class VersionRange(NamedTuple):
     """ABI versions: each bound is an operator with (major, minor)."""
 
     bounds: tuple[tuple[str, tuple[int, int]], ...]
     text: str
 
-    def __contains__(self, version: tuple[int, int]) -> bool:
+    def holds(self, version: tuple[int, int]) -> bool:
+        """Whether a version keeps to all bounds."""
         compare: dict[str, Callable[[Any, Any], bool]] = {
             ">=": lambda a, b: a >= b,
             "<=": lambda a, b: a <= b,
@@ -43,8 +43,7 @@ class VersionRange:
         return all(compare[operator](version, bound) for operator, bound in self.bounds)
 
 
-@dataclass(frozen=True)
-class Manifest:
+class Manifest(NamedTuple):
     """What a manifest says; empty where it is silent.
 
     ``ops``, ``optimizers``, ``schemes`` and ``devices`` are what the plugin offers: asked for while
@@ -62,11 +61,10 @@ class Manifest:
     optimizers: tuple[str, ...] = ()
     schemes: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
-    extra: dict[str, Any] = field(default_factory=dict)
+    extra: Mapping[str, Any] = MappingProxyType({})
 
 
-@dataclass(frozen=True)
-class Named:
+class Named(NamedTuple):
     """A manifest file, with its contents or what is wrong with it, and its bytes."""
 
     file: str
@@ -266,7 +264,7 @@ def _outside_range(plugin: Plugin, manifest: Manifest) -> PluginError | None:
     from drystone_abi import ABI_VERSION
 
     major, minor = (int(part) for part in ABI_VERSION.split("."))
-    if manifest.abi is None or (major, minor) in manifest.abi:
+    if manifest.abi is None or manifest.abi.holds((major, minor)):
         return None
     return plugin.refuse(
         "is not for this version of the plugin ABI",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from drystone_base.core.arguments import explaining
 
@@ -27,8 +28,7 @@ State = Literal["loaded", "skipped", "failed"]
 
 
 @explaining("from_json")
-@dataclass(frozen=True)
-class StepResult:
+class StepResult(NamedTuple):
     """What one step found. ``reason`` is a stable code, "" where the step passed without remark.
 
     A step that failed holds its ``error``; ``text`` says in one line why it was skipped or what is
@@ -39,7 +39,7 @@ class StepResult:
     state: Literal["passed", "skipped", "failed"]
     reason: str = ""
     text: str = ""
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Mapping[str, Any] = MappingProxyType({})
     error: PluginError | None = None
 
     def as_json(self) -> dict[str, Any]:

@@ -19,6 +19,8 @@ def _scalars() -> Iterator[Case]:
             yield case(f"BlockLSTM{version}", count, x, state, state, *weights)
             yield case(f"BlockLSTMGrad{version}", count, x, state, state, *weights, *[x] * 9,
                        use_peephole=False)  # fmt: skip
+    for bins in (np.int32(3), ints(3)):
+        yield case("HistogramFixedWidth", floats([1, 2, 2.5]), floats([0, 3]), bins)
 
 
 def _groups() -> Iterator[Case]:

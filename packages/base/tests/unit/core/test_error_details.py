@@ -19,7 +19,13 @@ from hypothesis import strategies as st
 from drystone_base.api.session import Session, SessionConfig
 from drystone_base.core import payloads as keys
 from drystone_base.core.dtypes import BOOL, FLOAT32
-from drystone_base.core.errors import DrystoneError, HostError, KernelError, PluginError
+from drystone_base.core.errors import (
+    BadModelFile,
+    DrystoneError,
+    HostError,
+    KernelError,
+    PluginError,
+)
 from drystone_base.core.payloads import bounded_details, from_json, json_ready
 from drystone_base.executor import native
 from drystone_base.graph import Graph
@@ -222,6 +228,31 @@ def test_details_survive_json_within_their_bounds(given_: dict[str, Any]) -> Non
 @pytest.mark.parametrize("document", [None, 3, [], {"a": 3}, {"a": {"base64": "x"}}, {"a": None}])
 def test_what_is_no_details_is_left_out(document: Any) -> None:
     assert from_json(document) == {}
+
+
+class _Hostile:
+    def __bool__(self) -> bool:
+        raise RuntimeError("__bool__ of a hostile object")
+
+    __str__ = __repr__ = __bool__  # type: ignore[assignment]  # none of them answers
+
+
+@pytest.mark.parametrize(
+    "told",
+    [np.zeros(3), "text", b"x", 3, _Hostile(), {None: None}, {"a": {b"x": 1}}, {b"x": [1.0]},
+     {"a": _Hostile()}, Path("x"), {1: {2: 3}}],
+    ids=lambda told: type(told).__name__,
+)  # fmt: skip
+def test_an_error_is_made_whatever_it_is_told(told: Any) -> None:
+    error = BadModelFile(told, check=told, found=told, details=told, subject=told)
+    error.add_details(told)
+    error.reached_through(told)
+    error.name_file(told)
+    again = PluginError.of_fields(told, plugin=told)
+    for one in (error, again):
+        assert all(isinstance(v, str | bytes) for v in one.details.values())
+        json.dumps(one.fields())
+        assert str(one)
 
 
 @settings(max_examples=30, deadline=None)

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fresh_process import run_program
 
 from drystone_base.core import installed
 from drystone_base.core.installed import EntryPoint, declared, points
@@ -106,15 +107,23 @@ def test_broken_module_is_a_warning_and_not_an_error(
 
 
 GROUP = "drystone.graph_optimizers"
+SCANS = """
+import sys
+from drystone_base.core import installed
+installed.SETTLED = -1.0
+installed.points("drystone.modules")
+print("importlib.metadata" in sys.modules)
+"""
 POINT = f"[{GROUP}]\nn = p:f\n"
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the note; whatever changed before now is noted."""
-    monkeypatch.setenv("DRYSTONE_PLAN_CACHE", str(tmp_path / "plans"))
+    """The user's cache folder; whatever changed before now is noted."""
+    monkeypatch.setenv("DRYSTONE_PLAN_CACHE", "off")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr(installed, "SETTLED", -1.0)
-    return tmp_path / "plans"
+    return tmp_path / "cache" / "drystone"
 
 
 def noted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -130,7 +139,7 @@ def noted(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         patched.setattr(installed, "_scanned", counted)
         found = [point.package for point in points(GROUP)]
-    assert (folder / installed.NOTE).is_file()
+    assert (folder / installed.note_name()).is_file()
     return found + scanned
 
 
@@ -148,6 +157,37 @@ def test_a_note_spares_the_scan_until_something_is_installed(
         assert noted(folder, monkeypatch) == ["p", "q"]
         os.utime(changed, (1, 1))
         assert noted(folder, monkeypatch) == ["p", "q", "scanned"]
+
+
+def test_a_folder_of_plans_has_a_note_of_its_own(
+    site: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that an image has one for users whose cache folders are empty."""
+    install(site, "p-1.dist-info", POINT)
+    assert noted(folder, monkeypatch) == ["p", "scanned"]
+    plans = tmp_path / "plans"
+    monkeypatch.setenv("DRYSTONE_PLAN_CACHE", str(plans))
+    assert noted(plans, monkeypatch) == ["p"]
+    (folder / installed.note_name()).unlink()
+    assert noted(plans, monkeypatch) == ["p"]
+    assert list(folder.iterdir()) == []
+
+
+def test_a_process_without_the_plan_cache_is_spared_the_scan(tmp_path: Path) -> None:
+    chosen = {"DRYSTONE_PLAN_CACHE": "off", "XDG_CACHE_HOME": str(tmp_path)}
+    assert [run_program(SCANS, **chosen) for _ in range(2)] == ["True\n", "False\n"]
+
+
+def test_environments_in_turn_find_their_notes(
+    site: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(site, "p-1.dist-info", POINT)
+    assert noted(folder, monkeypatch) == ["p", "scanned"]
+    with monkeypatch.context() as other:
+        other.setattr(sys, "prefix", "/another")
+        other.syspath_prepend(str(folder))
+        assert noted(folder, other) == ["p", "scanned"]
+    assert noted(folder, monkeypatch) == ["p"]
 
 
 def test_times_of_change_count_in_seconds(
@@ -178,7 +218,7 @@ def test_a_note_that_nobody_wrote_is_none(
 ) -> None:
     install(site, "p-1.dist-info", POINT)
     noted(folder, monkeypatch)
-    (folder / installed.NOTE).write_text(text, encoding="utf-8")
+    (folder / installed.note_name()).write_text(text, encoding="utf-8")
     assert noted(folder, monkeypatch) == ["p", "scanned"]
 
 
@@ -187,7 +227,7 @@ def test_a_note_that_others_may_write_to_is_none(
 ) -> None:
     install(site, "p-1.dist-info", POINT)
     noted(folder, monkeypatch)
-    (folder / installed.NOTE).chmod(0o666)
+    (folder / installed.note_name()).chmod(0o666)
     assert noted(folder, monkeypatch) == ["p", "scanned"]
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import drystone_base as ds
 from drystone_base.cli._app import app
 from drystone_base.cli._draw import draw
-from drystone_base.cli._output import note, print_json, print_table, say
+from drystone_base.cli._output import Lines, note, print_json, print_table, say
 from drystone_base.core.dtypes import FLOAT32
 from drystone_base.core.errors import DrystoneError
 from drystone_base.core.printable import described, plain, plain_json, plain_lines, warn
@@ -80,12 +80,37 @@ def test_what_commands_print(name: str) -> None:
     def shows() -> None:
         say(name)
         note(name)
-        print_table(name, ("", ""), [(name, name)])
+        print_table(name, ("", ""), [(name, name), (Lines([name, name]), "")])
         print_json({name: name})
 
     done = CliRunner().invoke(shows)
     assert done.exception is None
     assert hidden(done.output) == []
+    lines = done.output.split("\n")
+    assert plain(name) == lines[0] == lines[1]
+
+
+def test_a_line_break_in_a_name_makes_no_line_of_a_report(tmp_path: Path) -> None:
+    graph = ds.Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (3,)})
+    graph.add("Identity", "out", [(x, 0)], attrs={"T": FLOAT32})
+    graph.add("Op\nevery op has a kernel", "z")
+    ds.write_graph(graph, tmp_path / "g.pb")
+    said = CliRunner().invoke(app, ["inspect", str(tmp_path / "g.pb")]).output.split("\n")
+    assert not [line for line in said if line.startswith("every op has a kernel")]
+    assert [line for line in said if "Op\\nevery op has a kernel" in line]
+
+
+def test_a_line_break_in_a_warning_is_indented() -> None:
+    @app.command("warns", hidden=True)
+    def warns() -> None:
+        click.echo(warnings.formatwarning(UserWarning("a\nerror: b"), UserWarning, "file", 1))
+
+    try:
+        said = CliRunner().invoke(app, ["warns"]).output
+    finally:
+        app.commands.pop("warns")
+    assert said == "warning: a\n  error: b\n\n"
 
 
 def graph_of(name: str) -> ds.Graph:

@@ -82,3 +82,47 @@ def test_values_of_a_loop_come_round_together() -> None:
 def test_but_not_one_that_a_branch_may_keep_back() -> None:
     found, nodes = _loop(conditional=True)
     assert found.of(nodes["merge_a"]) != found.of(nodes["merge_b"])
+
+
+def test_predicates_of_branches_in_branches_stay_small_and_right() -> None:
+    """The outer sides are one part together, and are told apart again where the branches end."""
+    graph, x, *_ = _graph()
+    value, switches, within = (x, 0), [], []
+    for k in range(200):
+        choice = graph.add("Placeholder", f"p{k}", attrs={"dtype": BOOL})
+        switches.append(graph.add("Switch", f"s{k}", [value, choice], attrs=T))
+        within.append(graph.add("Neg", f"n{k}", [(switches[-1], 1)], attrs=T))
+        value = (within[-1], 0)
+    mixed = graph.add("AddN", "mixed", [value, (within[50], 0), x], attrs={**T, "N": 3})
+    again = graph.add("Switch", "again", [value, switches[0].inputs[1]], attrs=T)
+    value, merges = (mixed, 0), []
+    for k, switch in enumerate(reversed(switches)):
+        merges.append(_merge(graph, f"m{k}", value, (switch, 0)))
+        value = (merges[-1], 0)
+    found = Deadness(graph)
+    assert max(len(found.of_output((node, 1))) for node in [*graph, again]) <= 65
+    assert found.of(mixed) == found.of(within[-1]) == found.of_output((again, 1))
+    assert found.of_output((again, 0)) != found.of(mixed)
+    for switch, merge in zip(reversed(switches), merges, strict=True):
+        assert found.of(merge) == found.of(switch), merge.name
+    assert len({found.of(node) for node in within}) == 200
+
+
+def test_a_loop_in_a_deep_branch_ends_where_it_was() -> None:
+    graph, x, *_ = _graph()
+    value = (x, 0)
+    for k in range(150):
+        choice = graph.add("Placeholder", f"p{k}", attrs={"dtype": BOOL})
+        value = (graph.add("Switch", f"s{k}", [value, choice], attrs=T), 1)
+    before = graph.add("Neg", "before", [value], attrs=T)
+    enter = graph.add("Enter", "enter", [before], attrs={**T, "frame_name": "f"})
+    merge = _merge(graph, "merge", (enter, 0), (enter, 0))
+    less = graph.add("Less", "less", [merge, merge], attrs=T)
+    go = graph.add("LoopCond", "go", [less])
+    switch = graph.add("Switch", "switch", [merge, go], attrs=T)
+    body = graph.add("Neg", "body", [(switch, 1)], attrs=T)
+    back = graph.add("NextIteration", "back", [body], attrs=T)
+    graph.set_inputs(merge, [(enter, 0), (back, 0)])
+    leaves = graph.add("Exit", "leaves", [(switch, 0)], attrs=T)
+    found = Deadness(graph)
+    assert found.of(leaves) == found.of(before)

@@ -47,7 +47,7 @@ class Culprit:
     def as_json(self) -> dict[str, Any]:
         """The finding as JSON-ready values."""
         return {
-            **self.rewrite.__dict__,
+            **self.rewrite._asdict(),
             "step": self.step,
             "steps": self.steps,
             "crash": self.crash,

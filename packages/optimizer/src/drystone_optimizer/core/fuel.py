@@ -7,6 +7,7 @@ together, so the first rewrite after which a result is wrong can be searched for
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 __all__ = ["Fuel", "FuelSpent", "Rewrite"]
 
@@ -15,8 +16,7 @@ class FuelSpent(Exception):
     """The rewrites that are allowed have been done; the graph stays as it is now."""
 
 
-@dataclass(frozen=True)
-class Rewrite:
+class Rewrite(NamedTuple):
     """One rewrite: of which pass, by which rule, where ("" for the main graph)."""
 
     kind: str
@@ -27,7 +27,7 @@ class Rewrite:
     iteration: int
 
 
-@dataclass
+@dataclass(eq=False)
 class Fuel:
     """``limit``: rewrites that may be done (None: all). ``trail``: those that were."""
 

@@ -9,8 +9,7 @@ it: for those of our own, which the C struct lacks, the toggle of the same work 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from drystone_optimizer.core.config import OWN, PASSES, OptimizerConfig, Toggle
 
@@ -36,16 +35,14 @@ def logger() -> logging.Logger:
     return logging.getLogger("drystone.optimizer")
 
 
-@dataclass(frozen=True)
-class RequestedToggles:
+class RequestedToggles(NamedTuple):
     """What one plugin asks for: ``"on"`` or ``"off"`` by name of a toggle; absent is default."""
 
     plugin: str
     configs: Mapping[str, str]
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """A toggle that plugins changed, who did, and which plugins wished otherwise."""
 
     name: str
@@ -65,8 +62,7 @@ class Change:
         )
 
 
-@dataclass(frozen=True)
-class Merged:
+class Merged(NamedTuple):
     """Every toggle, decided, and what plugins changed."""
 
     values: Mapping[str, bool]

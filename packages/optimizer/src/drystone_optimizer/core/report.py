@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple
 
 from drystone_optimizer.core.merge import Merged
 
@@ -17,8 +18,7 @@ Outcome = Literal["changed", "unchanged", "failed", "skipped", "rejected"]
 """``rejected``: what it gave had another result; see ``checking.validation``."""
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(NamedTuple):
     """One optimizer on one graph; ``where`` is "" for the main graph, else a function's name.
 
     ``reason`` says why it failed or was skipped.
@@ -37,11 +37,10 @@ class Run:
 
     def as_json(self) -> dict[str, Any]:
         """The run as JSON-ready values."""
-        return dict(self.__dict__)
+        return self._asdict()
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One built-in pass on one graph; ``where`` as above.
 
     ``rewrites`` counts what was done, by name; ``numeric`` is the highest class among that.
@@ -56,15 +55,15 @@ class Step:
     nodes_before: int
     nodes_after: int
     numeric: str = "exact"
-    rewrites: Mapping[str, int] = field(default_factory=dict)
+    rewrites: Mapping[str, int] = MappingProxyType({})
     reason: str = ""
 
     def as_json(self) -> dict[str, Any]:
         """The step as JSON-ready values."""
-        return {**self.__dict__, "rewrites": dict(self.rewrites)}
+        return {**self._asdict(), "rewrites": dict(self.rewrites)}
 
 
-@dataclass
+@dataclass(eq=False)
 class Report:
     """What ran on one graph: built-in passes, then plugins, and the toggles as decided."""
 

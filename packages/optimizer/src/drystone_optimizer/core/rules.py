@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.graph import Node
 
@@ -39,8 +38,7 @@ class Numeric(IntEnum):
     APPROXIMATE = 2
 
 
-@dataclass(frozen=True)
-class Rule:
+class Rule(NamedTuple):
     """One rewrite: for nodes of ``ops`` (of any op where that is empty), of this numeric class.
 
     ``aggressive``: only where the pass is set to AGGRESSIVE. ``no_ops``: for none of these.

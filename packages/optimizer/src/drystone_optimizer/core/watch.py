@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from drystone_base.graph import Graph
 from drystone_optimizer.core.fuel import Fuel
@@ -25,8 +24,7 @@ class Checks(Protocol):
         """Raise unless the graph gives what the one before gave."""
 
 
-@dataclass(frozen=True)
-class Watch:
+class Watch(NamedTuple):
     """``fuel`` limits and lists rewrites, ``checks`` are made after each pass."""
 
     fuel: Fuel | None = None

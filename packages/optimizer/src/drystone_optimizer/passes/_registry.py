@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Final
+from typing import Final, NamedTuple
 
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes import (
@@ -24,8 +23,7 @@ from drystone_optimizer.passes import (
 __all__ = ["PASSES", "SHORT_ON_CPUS", "BuiltIn"]
 
 
-@dataclass(frozen=True)
-class BuiltIn:
+class BuiltIn(NamedTuple):
     """A pass: its name, TensorFlow's name for it, the toggle that it hangs on, what it does.
 
     ``needs`` is a second toggle that must not be off. ``once``: only in the first iteration.

@@ -11,8 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.errors import GraphError
 from drystone_base.core.gc_pause import paused_gc
@@ -102,7 +101,7 @@ def _in_order(report: Report) -> Sequence[BuiltIn]:
     """
     if not report.passes["layer_fusion"]:
         return PASSES
-    short = [replace(one, last=True, once=False) for one in PASSES if one.name in SHORT_ON_CPUS]
+    short = [one._replace(last=True, once=False) for one in PASSES if one.name in SHORT_ON_CPUS]
     found: list[BuiltIn] = []
     for one in PASSES:
         if one.name not in SHORT_ON_CPUS:
@@ -116,8 +115,7 @@ def _is_on(one: BuiltIn, report: Report) -> bool:
     return on and (not one.needs or values[one.needs])
 
 
-@dataclass(frozen=True)
-class _Item:
+class _Item(NamedTuple):
     """A graph to optimize: the main one, or the body of a function."""
 
     graph: Graph
@@ -125,7 +123,7 @@ class _Item:
     fetches: tuple[str, ...]
     feeds: tuple[str, ...]
     where: str = ""
-    stays: frozenset[str] = field(default_factory=frozenset)
+    stays: frozenset[str] = frozenset()
     whole: Callable[[Graph], Graph] = lambda graph: graph
     """The main graph with such a graph in its place: what can be run."""
     arguments: Callable[[], Mapping[str, tuple[int, ...]]] | None = None
@@ -208,17 +206,17 @@ class _Run:
                 if self.config.fail_on_optimizer_errors:
                     raise failure.error from None
                 del self.report.steps[steps:], self.report.runs[runs:]
-                item = item if item.rebuild is None else replace(item, graph=item.rebuild())
+                item = item if item.rebuild is None else item._replace(graph=item.rebuild())
                 self._leave_out(item, failure)
             except InvalidRewrite as invalid:
                 if invalid.rule and self.config.fail_on_optimizer_errors:
                     raise invalid.error from None
                 del self.report.steps[steps:], self.report.runs[runs:]
-                item = item if item.rebuild is None else replace(item, graph=item.rebuild())
+                item = item if item.rebuild is None else item._replace(graph=item.rebuild())
                 self._look_closely(item, invalid)
             except OutOfTime:
                 del self.report.steps[steps:], self.report.runs[runs:]
-                item = item if item.rebuild is None else replace(item, graph=item.rebuild())
+                item = item if item.rebuild is None else item._replace(graph=item.rebuild())
                 return self._up_to_here(item)
 
     def _look_closely(self, item: _Item, invalid: InvalidRewrite) -> None:

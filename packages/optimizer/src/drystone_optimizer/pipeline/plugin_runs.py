@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["PluginRuns"]
 
 
-@dataclass
+@dataclass(eq=False)
 class PluginRuns:
     """What the runs of one call share: who runs, the config, the report, who was warned about."""
 

@@ -143,8 +143,8 @@ def _print(found: Culprit, files: list[Path]) -> None:
     if found.minimal is None:
         say("the pass does not do it alone: it needs what the passes before it left")
         return
-    say(f"\nalone on these {len(found.minimal.graph)} nodes: {found.minimal.text}")
+    say("", f"alone on these {len(found.minimal.graph)} nodes: {found.minimal.text}")
     for line in found.minimal.lines():
         say(f"  {line}")
     if files:
-        say(f"\nwrote {files[0]} and {files[1]}")
+        say("", f"wrote {files[0]} and {files[1]}")

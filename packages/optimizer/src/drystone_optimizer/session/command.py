@@ -181,7 +181,7 @@ def _show(
     outcomes += [(r.outcome, r.reason) for r in report.runs]
     for outcome, reason in outcomes:
         if outcome == "rejected":
-            note(reason)
+            note(*reason.split("\n"))
     holders = sum(node.op in ("VarHandleOp", "VariableV2", "Variable") for node in after)
     if holders:
         note(f"{holders} variables have their values elsewhere: {output} holds none")

@@ -34,10 +34,9 @@ def test_the_default_optimizer_does_the_same_in_every_process() -> None:
 FAILING = """
 from drystone_optimizer.passes import arithmetic_optimization as chosen
 import drystone_optimizer.pipeline.meta as meta
-from dataclasses import replace
 def fail(ctx):
     raise ValueError("broken")
-meta.PASSES = [replace(p, run=fail) if p.name == "arithmetic_optimization" else p
+meta.PASSES = [p._replace(run=fail) if p.name == "arithmetic_optimization" else p
                for p in meta.PASSES]
 """
 

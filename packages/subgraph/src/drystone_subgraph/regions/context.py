@@ -24,6 +24,8 @@ FRAME_OPS: Final = (
     _SWITCHES | MERGE_OPS | _ENTERS | _EXITS | NEXT_ITERATION_OPS | {"LoopCond", "ControlTrigger"}
 )
 """Ops that the executor runs itself: they never are part of a region."""
+_MOST: Final = 64
+"""Conditions of branches in branches, beyond which the outer ones are one together."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,13 @@ class Frame:
 
     name: str
     outside: Context
+
+
+@dataclass(frozen=True, eq=False)
+class _Outer:
+    """All of many conditions; there is one of each."""
+
+    conditions: frozenset[object]
 
 
 @dataclass(frozen=True)
@@ -117,14 +126,20 @@ def _contexts(order: Sequence[Node]) -> list[Context]:
         return [root] * len(order)
     found: dict[Node, Context] = {}
     known = {root: root}
+    outer: dict[frozenset[object], _Outer] = {}
     for node in order:
-        made = _context(node, found, root)
+        made = _context(node, found, root, outer)
         found[node] = known.setdefault(made, made)
     return [found[node] for node in order]
 
 
-def _context(node: Node, found: dict[Node, Context], root: Context) -> Context:
-    arriving = list(_arriving(node, found, root))
+def _context(
+    node: Node,
+    found: dict[Node, Context],
+    root: Context,
+    outer: dict[frozenset[object], _Outer],
+) -> Context:
+    arriving = list(_arriving(node, found, root, outer))
     if _is_received(node):
         received = (node.op, node.attr(DEAD_WITH))
         frames = [c.frame for c in arriving]
@@ -153,7 +168,12 @@ def _is_received(node: Node) -> bool:
     return node.op == "_Recv" and node.states(DEAD_WITH)
 
 
-def _arriving(node: Node, found: dict[Node, Context], root: Context) -> Iterator[Context]:
+def _arriving(
+    node: Node,
+    found: dict[Node, Context],
+    root: Context,
+    outer: dict[frozenset[object], _Outer],
+) -> Iterator[Context]:
     """The contexts of a node's fan-in, one for each edge."""
     merges = node.op in MERGE_OPS
     for source, slot in node.inputs:
@@ -162,7 +182,10 @@ def _arriving(node: Node, found: dict[Node, Context], root: Context) -> Iterator
         context = found.get(source, root)
         if source.op in _SWITCHES and len(source.inputs) > 1:
             taken = (source.inputs[1], slot)
-            context = Context(context.frame, context.conditions | {taken})
+            conditions = context.conditions
+            if len(conditions) >= _MOST:
+                conditions = frozenset({outer.setdefault(conditions, _Outer(conditions))})
+            context = Context(context.frame, conditions | {taken})
         yield context
     for source in node.controls:
         yield found.get(source, root)
@@ -176,7 +199,8 @@ def _merged(node: Node, arriving: Sequence[Context]) -> Context:
     frame = max((c.frame for c in arriving), key=_depth)
     switched = len(rest) == 2 and all(len(side) == 1 for side in rest)
     if switched and {_split(side) for side in rest} == {(_split(rest[0])[0], k) for k in (0, 1)}:
-        return Context(frame, common)
+        alone = next(iter(common)) if len(common) == 1 else None
+        return Context(frame, alone.conditions if isinstance(alone, _Outer) else common)
     return Context(frame, common | {node})
 
 

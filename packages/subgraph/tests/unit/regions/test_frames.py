@@ -103,3 +103,25 @@ def test_branches_are_apart(taken: bool) -> None:
     found = sorted(map(sorted, regions(report)))
     assert found == [["also", "twice", "yes"], ["k", "m", "z"], ["n"], ["no"]]
     assert run(after, ["z:0"], x=0.5, p=taken) == run(graph, ["z:0"], x=0.5, p=taken)
+
+
+def test_conditions_of_branches_in_branches_stay_few_and_right() -> None:
+    from drystone_subgraph.regions.context import wiring
+
+    m = Made()
+    value: Any = m.graph.add("Placeholder", "x", attrs={"dtype": FLOAT, "shape": ()})
+    switches = []
+    for k in range(200):
+        choice = m.graph.add("Placeholder", f"p{k}", attrs={"dtype": BOOL, "shape": ()})
+        switches.append(m.op("Switch", f"s{k}", value, choice))
+        value = m.op("Tanh", f"t{k}", (switches[-1], 1))
+    merges = []
+    for k, switch in enumerate(reversed(switches)):
+        value = m.op("Merge", f"m{k}", value, switch, N=2)
+        merges.append(value)
+    found = wiring(m.graph)
+    context = dict(zip(found.order, found.contexts, strict=True))
+    assert max(len(one.conditions) for one in found.contexts) <= 64
+    for switch, merge in zip(reversed(switches), merges, strict=True):
+        assert context[switch] is context[merge], merge.name
+    assert len({id(context[m.graph[f"t{k}"]]) for k in range(200)}) == 200

@@ -8,6 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
+from drystone_base.core.installed import NOTES
+
 if TYPE_CHECKING:
     from drystone_base.files.store import Store
 
@@ -55,7 +57,7 @@ def clear(where: Store, model: str = "") -> tuple[int, int]:
         real = os.path.realpath(model)
         chosen = [Path(one.file) for one in entries(where) if _is_of(one.model, real)]
     else:
-        chosen = [*where.folder.glob(f"*.{where.kind}"), *where.folder.glob("installed.json")]
+        chosen = [*where.folder.glob(f"*.{where.kind}"), *where.folder.glob(NOTES)]
     count = size = 0
     for path in chosen:
         with suppress(FileNotFoundError):

@@ -66,7 +66,7 @@ class Known:
 
 
 @explaining("shape", "value")
-@dataclass
+@dataclass(eq=False)
 class Inference:
     """The result: what is known of every node, and the nodes whose inputs contradict their op."""
 

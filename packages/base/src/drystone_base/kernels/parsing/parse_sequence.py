@@ -250,6 +250,8 @@ def parse_single_sequence_example(call: Call, *inputs: Array) -> list[Array]:
     """Context features, then lists, of one example; no lengths."""
     serialized = inputs[0]
     call.require(serialized.ndim == 0, "the example must be a scalar", found=list(serialized.shape))
+    name = inputs[-1]
+    call.require(name.ndim == 0, "debug_name must be a scalar", found=list(name.shape))
     single = ("context_sparse_keys", "context_dense_keys", "feature_list_sparse_keys",
               "feature_list_dense_keys")  # fmt: skip
     _check_keys(call, inputs, single)
