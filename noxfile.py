@@ -17,7 +17,9 @@ from nox.command import CommandFailed
 TOP = Path(__file__).resolve().parent
 sys.path.insert(0, str(TOP))
 
+from ci.release.index import INDEX  # noqa: E402
 from ci.scripts.project import load_toml, packages  # noqa: E402
+from ci.scripts.session_parts import WITH_CPU, requirements, third_party  # noqa: E402
 from ci.scripts.steps import Steps  # noqa: E402
 
 PACKAGES = packages(TOP)
@@ -25,25 +27,6 @@ PYTHONS = load_toml(TOP / "ci" / "matrix.toml")["python"]
 WORK = TOP / ".drystone-env"
 WHEELS = WORK / "wheels"
 REPORTS = WORK / "reports"
-WITH_CPU = (
-    "packages/cpu/tests/golden",
-    *(
-        f"packages/base/tests/golden/test_{name}.py"
-        for name in (
-            "functional_scenarios", "lowered_scenarios", "models", "pipelines",
-            "scenarios_recorded", "training",
-        )
-    ),
-    "packages/subgraph/tests/golden",
-    *(
-        "packages/base/tests/unit/{}/test_{}.py".format(*name.split("/"))
-        for name in (
-            "api/session_seed", "api/session_threads", "core/failures", "executor/cancellation",
-            "executor/constants", "executor/errors_in_functions", "executor/executor",
-            "executor/executors_agree", "executor/loops_of_frames",
-        )
-    ),
-)  # fmt: skip
 MYPY = ("mypy", "--config-file", "ci/config/mypy.ini")
 
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
@@ -62,17 +45,6 @@ def build_site(session: nox.Session) -> None:
     """Build the documentation; a warning, such as a page that is not in the nav, is a failure."""
     session.env["NO_MKDOCS_2_WARNING"] = "1"  # the theme's word about mkdocs 2, which is not used
     session.run("python", "-m", "mkdocs", "build", "--strict", "-q", "-f", "ci/config/mkdocs.yml")
-
-
-def requirements(*names: str) -> list[str]:
-    """Installer arguments for files in ci/config/requirements."""
-    return [part for name in names for part in ("-r", f"ci/config/requirements/{name}.txt")]
-
-
-def third_party() -> list[str]:
-    """What our packages need from others, with the bounds of their pyproject.toml."""
-    needed = {text for package in PACKAGES.values() for text in package.project["dependencies"]}
-    return sorted(text for text in needed if not text.startswith("drystone"))
 
 
 def build_packages(
@@ -222,6 +194,21 @@ def build(session: nox.Session) -> None:
     build_packages(session)
     session.install(*requirements("lint"))
     session.run("python", "-m", "ci.checks", "--wheels", str(WHEELS))
+
+
+@nox.session
+def release(session: nox.Session) -> None:
+    """Release one package alone: `-- PACKAGE VERSION`; `-- --help` and docs/how-to/releasing.md."""
+    session.install(*third_party(), *requirements("release"))
+    session.env["PYTHONPATH"] = os.pathsep.join((*folders("src"), "."))
+    session.run("python", "-m", "ci.release", *session.posargs)
+
+
+@nox.session(venv_backend="none")
+def index(session: nox.Session) -> None:
+    """Serve what was released here as a package index, until Ctrl-C; `-- --port N`."""
+    given = (str(TOP / INDEX), *session.posargs)
+    session.run(sys.executable, "-m", "ci.release.index", *given, external=True)
 
 
 @nox.session

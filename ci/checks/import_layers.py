@@ -20,7 +20,7 @@ from pathlib import Path
 from ci.checks._report import report
 from ci.scripts.project import ROOT, Package, packages
 
-__all__ = ["declared_names", "find", "main"]
+__all__ = ["declared_names", "find", "imports", "main"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def find(root: Path = ROOT) -> list[str]:
     problems = []
     for package in every.values():
         for file in sorted(package.source.rglob("*.py")):
-            for item in _imports(file):
+            for item in imports(file):
                 problems += [
                     f"{file.relative_to(root)}:{item.line}: {text}"
                     for text in _judge(package, item, every)
@@ -68,7 +68,8 @@ def _assignment(node: ast.stmt) -> tuple[str, ast.expr | None]:
     return "", None
 
 
-def _imports(file: Path) -> Iterator[Import]:
+def imports(file: Path) -> Iterator[Import]:
+    """Every import statement of a file."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     typed = {id(inner) for node in ast.walk(tree) for inner in _for_types(node)}
     for node in ast.walk(tree):
@@ -97,7 +98,7 @@ def _floor_problems(root: Path, package: Package) -> Iterator[str]:
         if floor is None:
             yield f"{where}:1: stands on no floor of {package.key} (ci/packages.toml)"
             continue
-        for item in _imports(file):
+        for item in imports(file):
             if not item.for_types:
                 yield from (
                     f"{where}:{item.line}: {package.floors[floor]} must not import "
@@ -158,7 +159,7 @@ def _integration_imports(root: Path, every: dict[str, Package]) -> list[str]:
         f"{file.relative_to(root)}:{item.line}: integration tests see installed wheels only "
         f"(imports {item.module}; use the installed_env fixture)"
         for file in sorted((root / "integration_tests").rglob("*.py"))
-        for item in _imports(file)
+        for item in imports(file)
         if item.module.split(".")[0] in ours
     ]
 

@@ -52,28 +52,31 @@ drystone-plugin-abi = "0.1.0"
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """Root of a checkout with four packages that keeps every promise."""
-    put(tmp_path, "ci/compat.toml", COMPAT)
+    return make_tree(tmp_path)
+
+
+def make_tree(root: Path) -> Path:
+    """Write that checkout."""
+    put(root, "ci/compat.toml", COMPAT)
     table = PACKAGES
     for key, (folder, dist, name, layer, depends, _) in LAYOUT.items():
         table += ENTRY.format(
             key=key, dir=folder, dist=dist, name=name, layer=layer, depends=depends
         )
         put(
-            tmp_path,
+            root,
             f"{folder}/src/{name}/__init__.py",
             '__version__ = "0.1.0"\n__all__ = ["__version__"]\n',
         )
-        put(tmp_path, f"{folder}/pyproject.toml", PROJECT.format(dist=dist, requires=""))
-    put(tmp_path, "ci/packages.toml", table)
+        put(root, f"{folder}/pyproject.toml", PROJECT.format(dist=dist, requires=""))
+    put(root, "ci/packages.toml", table)
     pins = "".join(
         f'    "drystone-{part}==0.1.0",\n' for part in ("base", "optimizer", "plugin-abi")
     )
-    put(tmp_path, "metapackage/pyproject.toml", PROJECT.format(dist="drystone", requires=pins))
-    put(
-        tmp_path, "ci/matrix.toml", '[python]\ntested = ["3.11"]\n[os]\ntested = ["linux-x86_64"]\n'
-    )
-    put(tmp_path, "docs/reference/compat.md", compat_page.render(tmp_path))
-    return tmp_path
+    put(root, "metapackage/pyproject.toml", PROJECT.format(dist="drystone", requires=pins))
+    put(root, "ci/matrix.toml", '[python]\ntested = ["3.11"]\n[os]\ntested = ["linux-x86_64"]\n')
+    put(root, "docs/reference/compat.md", compat_page.render(root))
+    return root
 
 
 def put(root: Path, name: str, text: str) -> Path:

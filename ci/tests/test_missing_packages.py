@@ -79,7 +79,7 @@ def test_the_set_run_as_a_module_names_base() -> None:
     ("name", "there", "module", "package"),
     [
         ("load", ("base",), "numpy", "numpy"),
-        ("Graph", ("base",), "drystone_abi", "drystone-plugin-abi"),
+        ("save", ("base",), "drystone_abi", "drystone-plugin-abi"),
     ],
 )
 def test_base_names_what_it_lacks(

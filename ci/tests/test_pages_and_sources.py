@@ -41,14 +41,6 @@ def test_every_session_is_on_the_page_for_contributors() -> None:
     assert set(re.findall(r"`(\w+)`", table)) == sessions
 
 
-def test_fragments_are_built_for_a_version_that_is_given() -> None:
-    """Towncrier else asks the installed package, which has the last version or is not there."""
-    page = (ROOT / "docs" / "how-to" / "contributing.md").read_text("utf-8")
-    commands = re.findall(r"`(towncrier build[^`]*)`", page)
-    assert commands
-    assert all("--version" in command for command in commands)
-
-
 def test_the_page_of_each_package_with_floors_lists_them_in_order() -> None:
     for package in packages().values():
         if package.floors:

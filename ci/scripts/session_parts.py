@@ -1,0 +1,41 @@
+"""What sessions of noxfile.py install and run, as arguments."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ci.scripts.project import packages
+
+__all__ = ["WITH_CPU", "requirements", "third_party"]
+
+WITH_CPU: Final = (
+    "packages/cpu/tests/golden",
+    *(
+        f"packages/base/tests/golden/test_{name}.py"
+        for name in (
+            "functional_scenarios", "lowered_scenarios", "models", "pipelines",
+            "scenarios_recorded", "training",
+        )
+    ),
+    "packages/subgraph/tests/golden",
+    *(
+        "packages/base/tests/unit/{}/test_{}.py".format(*name.split("/"))
+        for name in (
+            "api/session_seed", "api/session_threads", "core/failures", "executor/cancellation",
+            "executor/constants", "executor/errors_in_functions", "executor/executor",
+            "executor/executors_agree", "executor/loops_of_frames",
+        )
+    ),
+)  # fmt: skip
+"""Tests that are run with drystone-cpu, after all others without it."""
+
+
+def requirements(*names: str) -> list[str]:
+    """Installer arguments for files in ci/config/requirements."""
+    return [part for name in names for part in ("-r", f"ci/config/requirements/{name}.txt")]
+
+
+def third_party() -> list[str]:
+    """What our packages need from others, with the bounds of their pyproject.toml."""
+    needed = {text for package in packages().values() for text in package.project["dependencies"]}
+    return sorted(text for text in needed if not text.startswith("drystone"))
