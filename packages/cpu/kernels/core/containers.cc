@@ -33,7 +33,7 @@ Held new_tensor(TF_DataType dtype, DimsView dims) {
   Held out(TF_AllocateTensor(dtype, dims.data(), static_cast<int>(dims.size()),
                              static_cast<std::size_t>(product(dims)) * size),
            TF_DeleteTensor);
-  if (out == nullptr) fail(TF_RESOURCE_EXHAUSTED, "no memory for a tensor of shape " + text(dims));
+  if (out == nullptr) fail_no_memory("a tensor of shape " + text(dims));
   return out;
 }
 

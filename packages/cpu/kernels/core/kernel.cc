@@ -11,6 +11,9 @@ bool should_stop() { return DS_ShouldStop() != 0; }
 
 namespace {
 
+constexpr char kMustFit[] = "a tensor must fit in this machine's memory, with room for others";
+constexpr char kLess[] = "as much as the kernel works with";
+
 // A TF_Status for a scope; what it says becomes a Failure.
 class Status {
  public:
@@ -71,6 +74,19 @@ void put_constraint(std::string* out, const Constraint& constraint) {
 }  // namespace
 
 void fail(TF_Code code, std::string message) { throw Failure(code, std::move(message)); }
+
+void fail_check(TF_Code code, std::string check, std::string found, std::string needed) {
+  throw Failure(code, std::move(check), std::move(found), std::move(needed));
+}
+
+void fail_too_many(std::string found) {
+  fail_check(TF_INVALID_ARGUMENT, "a tensor's element count must fit in 63 bits", std::move(found),
+             "fewer than 2^63 elements");
+}
+
+void fail_no_memory(const std::string& found) {
+  fail_check(TF_RESOURCE_EXHAUSTED, kMustFit, found + ": the system gives no more memory", kLess);
+}
 
 std::string text(DimsView dims) {
   std::string out = "[";
@@ -210,32 +226,39 @@ void add_kernel(const char* op, const std::vector<Constraint>& constraints, Crea
 
 namespace {
 
+void attach_parts(TF_Status* status, const char* check, const char* found, const char* needed) noexcept {
+  TF_SetPayload(status, DS_PAYLOAD_CHECK, check);
+  TF_SetPayload(status, DS_PAYLOAD_FOUND, found);
+  TF_SetPayload(status, DS_PAYLOAD_NEEDED, needed);
+}
+
 // The code and words of what escaped. Those of memory are the host's.
-std::pair<TF_Code, const char*> told(const std::exception* error) noexcept {
-  constexpr char kNoMemory[] =
-      "a tensor must fit in this machine's memory, with room for others: what the kernel works with, "
-      "it may take less: the system gives no more";
-  if (error == nullptr) return {TF_INTERNAL, "an exception of unknown type was thrown"};
-  if (const auto* failure = dynamic_cast<const Failure*>(error)) return {failure->code, failure->what()};
+void store(const std::exception* error, TF_Status* status) noexcept {
+  if (error == nullptr) return TF_SetStatus(status, TF_INTERNAL, "an exception of unknown type was thrown");
+  if (const auto* failure = dynamic_cast<const Failure*>(error)) {
+    TF_SetStatus(status, failure->code, failure->what());
+    if (failure->check.empty()) return;
+    return attach_parts(status, failure->check.c_str(), failure->found.c_str(), failure->needed.c_str());
+  }
   const bool is_memory = dynamic_cast<const std::bad_alloc*>(error) != nullptr ||
                          dynamic_cast<const std::length_error*>(error) != nullptr;
-  if (is_memory) return {TF_RESOURCE_EXHAUSTED, kNoMemory};
-  return {TF_INTERNAL, error->what()};
+  if (!is_memory) return TF_SetStatus(status, TF_INTERNAL, error->what());
+  TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, kMustFit);
+  attach_parts(status, kMustFit, "the system gives the kernel no more memory", kLess);
 }
 
 }  // namespace
 
 void report(TF_OpKernelContext* context, const std::exception* error) noexcept {
-  const auto [code, message] = told(error);
-  DS_Fail(context, code, message);
+  const Status status;
+  store(error, status.get());
+  TF_OpKernelContext_Failure(context, status.get());
 }
 
 void report(TF_OpKernelConstruction* construction, const std::exception* error) noexcept {
-  const auto [code, message] = told(error);
-  TF_Status* status = TF_NewStatus();
-  TF_SetStatus(status, code, message);
-  TF_OpKernelConstruction_Failure(construction, status);
-  TF_DeleteStatus(status);
+  const Status status;
+  store(error, status.get());
+  TF_OpKernelConstruction_Failure(construction, status.get());
 }
 
 }  // namespace drystone::cpu

@@ -36,14 +36,29 @@ namespace drystone::cpu {
 using Dims = std::vector<std::int64_t>;
 using DimsView = std::span<const std::int64_t>;
 
+// `check`, `found` and `needed`: the parts of the message where it tells of a check, else "".
 struct Failure : std::exception {
   Failure(TF_Code code_, std::string message_) : code(code_), message(std::move(message_)) {}
+  Failure(TF_Code code_, std::string check_, std::string found_, std::string needed_)
+      : code(code_),
+        message(check_ + ": " + found_ + "; needed: " + needed_),
+        check(std::move(check_)),
+        found(std::move(found_)),
+        needed(std::move(needed_)) {}
   const char* what() const noexcept override { return message.c_str(); }
   TF_Code code;
   std::string message;
+  std::string check, found, needed;
 };
 
 [[noreturn]] void fail(TF_Code code, std::string message);
+// Fails with the parts of a message, which are fields of the error in Python: those of the NumPy kernel
+// that makes the same check.
+[[noreturn]] void fail_check(TF_Code code, std::string check, std::string found, std::string needed);
+// Fails with INVALID_ARGUMENT as a tensor of 2^63 elements and more; `found`: its dims.
+[[noreturn]] void fail_too_many(std::string found);
+// Fails with RESOURCE_EXHAUSTED where the system gives no memory; `found`: for what.
+[[noreturn]] void fail_no_memory(const std::string& found);
 // Fails with INVALID_ARGUMENT unless it holds.
 inline void require(bool holds, const char* message) {
   if (!holds) [[unlikely]] fail(TF_INVALID_ARGUMENT, message);

@@ -357,10 +357,7 @@ void check_dims(DimsView dims) {
   std::int64_t held = 1;
   for (const std::int64_t dim : dims) {
     require(dim >= 0, "dimensions must not be negative");
-    if (dim != 0 && __builtin_mul_overflow(held, dim, &held)) {
-      fail(TF_INVALID_ARGUMENT, "a tensor's element count must fit in 63 bits: " + text(dims) +
-                                    ", it may have fewer than 2^63 elements");
-    }
+    if (dim != 0 && __builtin_mul_overflow(held, dim, &held)) fail_too_many(text(dims));
   }
 }
 

@@ -21,7 +21,7 @@ inline std::string_view text_of(const Tensor& strings, std::int64_t k) {
 inline char* room_in(TF_TString* string, std::size_t size) {
   char* out = TF_TString_ResizeUninitialized(string, size);
   if (out == nullptr) {
-    fail(TF_RESOURCE_EXHAUSTED, "no memory for a string of " + std::to_string(size) + " bytes");
+    fail_no_memory("a string of " + std::to_string(size) + " bytes");
   }
   return out;
 }

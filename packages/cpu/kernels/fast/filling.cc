@@ -56,7 +56,7 @@ std::int64_t range_size(T first, T last, T step) {
     const auto by =
         step > 0 ? static_cast<std::uint64_t>(step) : 0 - static_cast<std::uint64_t>(step);
     const std::uint64_t count = apart == 0 ? 0 : (apart - 1) / by + 1;
-    require(count <= INT64_MAX, "a tensor's element count must fit in 63 bits");
+    if (count > INT64_MAX) fail_too_many("[" + std::to_string(count) + "]");
     return static_cast<std::int64_t>(count);
   } else {
     const double ratio = std::ceil(std::fabs(

@@ -8,11 +8,6 @@
 namespace drystone::cpu {
 namespace {
 
-[[noreturn]] void fail_too_many(const std::string& what) {
-  fail(TF_INVALID_ARGUMENT, "a tensor's element count must fit in 63 bits: " + what +
-                                ", it may have fewer than 2^63 elements");
-}
-
 Dims in_bytes(Dims steps, std::size_t size) {
   for (std::int64_t& step : steps) step *= static_cast<std::int64_t>(size);
   return steps;

@@ -75,8 +75,7 @@ void ragged_range(Call& call) {
   for (std::int64_t k = 0; k < count; ++k) {
     std::int64_t end = 0;
     const std::int64_t length = range_length<T>(at(0, k), at(1, k), at(2, k));
-    require(!__builtin_add_overflow(splits.back(), length, &end),
-            "a tensor's element count must fit in 63 bits: all ranges, it may have fewer than 2^63 elements");
+    if (__builtin_add_overflow(splits.back(), length, &end)) fail_too_many("all ranges together");
     splits.push_back(end);
   }
   T* out = call.output(1, {{splits.back()}}).template write<T>();

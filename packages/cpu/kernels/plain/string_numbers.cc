@@ -38,7 +38,7 @@ class InC {
 };
 
 int length_of(std::int64_t given) {
-  if (given > INT_MAX) fail(TF_RESOURCE_EXHAUSTED, "no memory for numbers of such a width");
+  if (given > INT_MAX) fail_no_memory("text " + std::to_string(given) + " wide");
   return given < 0 ? -1 : static_cast<int>(given);
 }
 
@@ -102,7 +102,7 @@ class AsString {
       out.resize(static_cast<std::size_t>(size) + 1);
       size = std::snprintf(out.data(), out.size(), form.c_str(), values...);
     }
-    if (size < 0) fail(TF_RESOURCE_EXHAUSTED, "no memory for a number of such a width");
+    if (size < 0) fail_no_memory("the text of a number");
     out.resize(static_cast<std::size_t>(size));
     return out;
   }

@@ -84,7 +84,7 @@ def told(case: Case, executor: str) -> list[str]:
     try:
         OneOp.of(op, inputs, attrs, executor).run()
     except DrystoneError as error:
-        return [error.status, error.check, str(error.needed), str(error.remedy), str(error)]
+        return [error.status, error.check, str(error.needed), str(error.remedy)]
     return ["it ran"]
 
 
@@ -119,14 +119,8 @@ def test_nothing_ends_the_process(lines: dict[str, Any]) -> None:
     assert list(lines) == list(cases())
 
 
-def _agree(ours: list[str], theirs: list[str]) -> bool:
-    """Kernels of a library that make the check themselves say it in their message."""
-    status, check, needed, *_ = theirs
-    return ours[:4] == theirs[:4] or (ours[0] == status and check in ours[4] and needed in ours[4])
-
-
 def test_the_words_are_those_of_the_reference(lines: dict[str, Any]) -> None:
-    assert {name: row for name, row in lines.items() if not _agree(*row)} == {}
+    assert {name: row for name, row in lines.items() if row[0] != row[1]} == {}
     checks = {theirs[1] for _, theirs in lines.values()}
     assert checks == {
         "a tensor must fit in this machine's memory, with room for others",

@@ -73,8 +73,23 @@ TF_CAPI_EXPORT extern void TF_DeleteStatus(TF_Status* status);
  * of TF_OK is always "". A code outside TF_Code becomes TF_UNKNOWN. */
 TF_CAPI_EXPORT extern void TF_SetStatus(TF_Status* status, TF_Code code, const char* message);
 
-/* Attach (or replace) a value under a key, both NUL-terminated and copied. Does nothing to a status
- * that is OK, or where key or value is NULL. */
+/* The parts of a message that says which check failed. A plugin may attach them beside the message:
+ * all three, since one part alone is not used. In Python they become `check`, `found` and `needed` of
+ * the error. TensorFlow ignores them, so the message must say the same in one sentence:
+ *
+ *   TF_SetStatus(status, TF_INVALID_ARGUMENT, "depth must divide 32: it is 12");
+ *   TF_SetPayload(status, DS_PAYLOAD_CHECK, "depth must divide 32");
+ *   TF_SetPayload(status, DS_PAYLOAD_FOUND, "12");
+ *   TF_SetPayload(status, DS_PAYLOAD_NEEDED, "1, 2, 4, 8, 16 or 32");
+ */
+#define DS_PAYLOAD_CHECK "drystone/check"
+#define DS_PAYLOAD_FOUND "drystone/found"
+#define DS_PAYLOAD_NEEDED "drystone/needed"
+
+/* Attach (or replace) a value under a key, both NUL-terminated and copied: what programs should know
+ * of the failure, where the message is for people. Does nothing to a status that is OK, where key or
+ * value is NULL, and for keys that begin with "drystone/" other than the three above: those are the
+ * host's. */
 TF_CAPI_EXPORT extern void TF_SetPayload(TF_Status* status, const char* key, const char* value);
 
 /* Called by TF_ForEachPayload; the strings live only during the call. */

@@ -3,7 +3,8 @@
  * A status has a message, which is for people and may be worded otherwise in any release, and payloads
  * (TF_SetPayload, TF_ForEachPayload in drystone/status.h), which are for programs: the host attaches
  * those below to what fails, each where it is known. Keys that begin with DS_PAYLOAD_PREFIX are the
- * host's; a plugin attaches others, by names of its own such as "acme/row".
+ * host's; a plugin attaches the three of drystone/status.h, and others by names of its own such as
+ * "acme/row".
  *
  *   static void look(const char* key, const char* value, void* node) {
  *     if (strcmp(key, DS_PAYLOAD_NODE) == 0) *(std::string*)node = value;
@@ -21,7 +22,7 @@
 extern "C" {
 #endif
 
-/* What the keys below begin with: TF_SetPayload ignores such a key. */
+/* What the keys below begin with: TF_SetPayload ignores such a key, but for those of drystone/status.h. */
 #define DS_PAYLOAD_PREFIX "drystone/"
 
 /* ---- what failed ---- */
@@ -55,12 +56,10 @@ extern "C" {
 
 /* ---- the message, in parts ---- */
 
-/* What failed, where that is more than the names above; which check failed; what was found there (the
- * message without the names above, if nothing else is said); and what was needed. */
+/* What failed, where that is more than the names above. Which check failed, what was found and what was
+ * needed are DS_PAYLOAD_CHECK, _FOUND and _NEEDED of drystone/status.h, since plugins attach them, too.
+ * Without a check, what was found is the message without the names above. */
 #define DS_PAYLOAD_WHAT "drystone/what"
-#define DS_PAYLOAD_CHECK "drystone/check"
-#define DS_PAYLOAD_FOUND "drystone/found"
-#define DS_PAYLOAD_NEEDED "drystone/needed"
 
 /* ---- payloads of plugins ---- */
 

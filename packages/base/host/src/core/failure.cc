@@ -89,9 +89,13 @@ void pass_on(const TF_Status& status, const std::string& before, Payloads more) 
   throw failure_in(status, before, std::move(more));
 }
 
+Failure failed_check(TF_Code code, const std::string& check, const std::string& found, const std::string& needed) {
+  return {code, check + ": " + found + "; needed: " + needed,
+          {{DS_PAYLOAD_CHECK, check}, {DS_PAYLOAD_FOUND, found}, {DS_PAYLOAD_NEEDED, needed}}};
+}
+
 void fail_check(TF_Code code, const std::string& check, const std::string& found, const std::string& needed) {
-  fail(code, check + ": " + found + "; needed: " + needed,
-       {{DS_PAYLOAD_CHECK, check}, {DS_PAYLOAD_FOUND, found}, {DS_PAYLOAD_NEEDED, needed}});
+  throw failed_check(code, check, found, needed);
 }
 
 namespace {

@@ -63,7 +63,9 @@ void set_found(TF_Status* status, TF_Code code, const char* function, const char
   throw Failure(code, std::move(message), std::move(payloads));
 }
 
-// Fails with a check of which everything is known; the message is "CHECK: FOUND; needed: NEEDED".
+// A check of which everything is known; the message is "CHECK: FOUND; needed: NEEDED".
+Failure failed_check(TF_Code code, const std::string& check, const std::string& found,
+                     const std::string& needed);
 [[noreturn]] void fail_check(TF_Code code, const std::string& check, const std::string& found,
                              const std::string& needed);
 

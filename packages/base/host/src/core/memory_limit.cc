@@ -8,11 +8,10 @@
 #include <cstdint>
 #include <fstream>
 
-#include "core/failure.h"
-
 namespace drystone::host {
 namespace {
 
+constexpr char kMustFit[] = "a tensor must fit in this machine's memory, with room for others";
 constexpr std::size_t kCeiling = std::size_t{1} << 40;
 
 // Of a file with one number; the ceiling for "max", and without it.
@@ -61,8 +60,13 @@ std::size_t byte_limit() noexcept {
   return limit;
 }
 
+Failure no_memory() {
+  return failed_check(TF_RESOURCE_EXHAUSTED, kMustFit, "the system gives the kernel no more memory",
+                      "as much as the kernel works with");
+}
+
 void fail_too_large(unsigned __int128 bytes, const std::string& what) {
-  fail_check(TF_RESOURCE_EXHAUSTED, "a tensor must fit in this machine's memory, with room for others",
+  fail_check(TF_RESOURCE_EXHAUSTED, kMustFit,
              what + decimal(bytes) + " bytes", "at most " + std::to_string(byte_limit()) + " bytes");
 }
 

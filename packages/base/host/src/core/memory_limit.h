@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <string>
 
+#include "core/failure.h"
+
 namespace drystone::host {
 
 // The most bytes, at most 2^40: a quarter of the memory of the machine, of the control groups that the
@@ -16,9 +18,7 @@ std::size_t byte_limit() noexcept;
 std::size_t memory_of_groups(const std::string& root);
 
 // What is said where the system gives less than that.
-inline constexpr char kNoMemory[] =
-    "a tensor must fit in this machine's memory, with room for others: what the kernel works with, "
-    "it may take less: the system gives no more";
+Failure no_memory();
 
 // Fails with RESOURCE_EXHAUSTED for more. `what`: the tensor, for people; called then only.
 [[noreturn]] void fail_too_large(unsigned __int128 bytes, const std::string& what);

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "core/failure.h"
 #include "core/live.h"
 #include "core/memory_guards.h"
 #include "core/readable.h"
@@ -37,6 +38,11 @@ void bound(std::string* text, std::size_t longest) {
   text->resize(end);
   text->append(more);
   text->shrink_to_fit();
+}
+
+// Whether it is one of the keys that a plugin attaches as well as the host.
+bool is_part_of_message(std::string_view key) {
+  return key == DS_PAYLOAD_CHECK || key == DS_PAYLOAD_FOUND || key == DS_PAYLOAD_NEEDED;
 }
 
 constexpr const char* kNames[] = {
@@ -161,8 +167,15 @@ void TF_SetStatus(TF_Status* status, TF_Code code, const char* message) {
 }
 
 void TF_SetPayload(TF_Status* status, const char* key, const char* value) {
-  if (key == nullptr || std::string_view(key).starts_with(DS_PAYLOAD_PREFIX)) return;
-  DS_SetPayload(status, key, value);
+  if (key == nullptr || value == nullptr) return;
+  if (!std::string_view(key).starts_with(DS_PAYLOAD_PREFIX)) return DS_SetPayload(status, key, value);
+  if (!is_part_of_message(key)) return;
+  answered(0, [&] {
+    std::string part = value;
+    bound(&part, kLongestOfOthers);
+    DS_SetPayload(status, key, part.c_str());
+    return 0;
+  });
 }
 
 void DS_SetPayload(TF_Status* status, const char* key, const char* value) {

@@ -30,7 +30,7 @@ TF_Bool tried(TF_OpKernelContext* ctx, Body&& body) noexcept {
   } catch (const Failure& failure) {
     ctx->fail_call(failure);
   } catch (const std::bad_alloc&) {
-    ctx->fail_call({TF_RESOURCE_EXHAUSTED, kNoMemory});
+    answered(0, [&] { return ctx->fail_call(no_memory()), 0; });
   } catch (...) {
     ctx->fail_call({TF_INTERNAL, "an exception of unknown type was thrown"});
   }

@@ -275,6 +275,14 @@ class HostError(DrystoneError):
     """A call into the host library failed; ``status`` is the code that it gave."""
 
     default_code = "host-call-failed"
+    any_check = "the host's call must succeed"
+
+    @property
+    def sentence(self) -> str:
+        """What the status says, with the check and what it needs where the status has them."""
+        if self.check == self.any_check:
+            return self.found
+        return f"{self.check}: {self.found}" + (f"; needed: {self.needed}" if self.needed else "")
 
 
 class PluginError(DrystoneError):

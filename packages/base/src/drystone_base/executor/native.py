@@ -24,7 +24,6 @@ from drystone_base.core.payloads import (
     FUNCTION,
     KERNEL,
     LIBRARY,
-    NEEDED,
     NODE,
     OP,
     TENSOR,
@@ -61,13 +60,13 @@ def _adapt(value: Any, number: int) -> int:
 class NativeSession:
     """What plans of one session share; 0 threads are as many as there are cores.
 
-    ``tile_bytes``: as in ``SessionConfig``.
+    ``micro_batch_bytes``: as in ``SessionConfig``.
     """
 
     def __init__(
-        self, threads: int = 0, inter_op_threads: int = 0, tile_bytes: int | None = 0
+        self, threads: int = 0, inter_op_threads: int = 0, micro_batch_bytes: int | None = 0
     ) -> None:
-        room = -1 if tile_bytes is None else tile_bytes
+        room = -1 if micro_batch_bytes is None else micro_batch_bytes
         self.handle = extension().Session(_adapt, threads, inter_op_threads, room)
 
     def reset(self) -> None:
@@ -225,18 +224,10 @@ def _late(said: Said) -> KernelError:
 
 
 def _checked(said: Said) -> KernelError:
-    """What kernels in Python say of the same check, such as one of a tensor's size."""
+    from drystone_base.executor.plugin_kernels import failed_check
+
     name = f"node {said.text(NODE)!r} ({said.text(OP)})" if NODE in said.payloads else "the run"
-    return KernelError(
-        f"{name} failed",
-        check=said.text(CHECK),
-        found=said.found,
-        needed=said.text(NEEDED),
-        remedy="check the node's inputs: a size is wrong, or the batch is too large"
-        if said.status == "RESOURCE_EXHAUSTED"
-        else remedy_for(said.status),
-        status=said.status,
-    )
+    return failed_check(name, said)
 
 
 def _left(said: Said) -> Left | None:

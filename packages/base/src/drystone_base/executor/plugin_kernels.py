@@ -19,12 +19,12 @@ import numpy as np
 from drystone_base.core import dtypes
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import HostError, KernelError, UnsupportedOp, remedy_for
-from drystone_base.core.payloads import KERNEL, LIBRARY, Value, at_node
+from drystone_base.core.payloads import CHECK, KERNEL, LIBRARY, NEEDED, Value, at_node
 from drystone_base.executor.loans import Loans, variable_of
 from drystone_base.executor.selection import Candidate, Verdict, explain, select
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct, answer, filled
-from drystone_base.host.status import Status, said_by
+from drystone_base.host.status import Said, Status, said_by
 from drystone_base.host.tensors import (
     adopt,
     adopt_as,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PluginKernel",
     "chosen_kernel",
+    "failed_check",
     "isolated_kernel",
     "kernel_of",
     "list_kernels",
@@ -227,7 +228,7 @@ class PluginKernel:
                 made: int = _new(self.candidate.id, node_bytes, op_bytes, None, status.pointer)
         except HostError as error:
             raise self._failure(
-                "cannot be made by", error.found, error.status, error.details
+                "cannot be made by", error.sentence, error.status, error.details
             ) from error
         return made
 
@@ -346,7 +347,12 @@ class PluginKernel:
     def _reported(self, status: int) -> KernelError:
         """What a run's status says."""
         said = said_by(status)
-        return self._failure("failed in", said.found, said.status, said.details)
+        if CHECK not in said.payloads:
+            return self._failure("failed in", said.found, said.status, said.details)
+        failure = failed_check(f"node {self.node!r} ({self.candidate.op})", said)
+        of_kernel = {KERNEL: self.candidate.name, LIBRARY: self.candidate.library}
+        failure.add_details({**at_node(self.node, self.candidate.op), **of_kernel, **said.details})
+        return failure
 
     def _failure(
         self, verb: str, text: str, status: str, details: Mapping[str, Value] = _NO_DETAILS
@@ -363,6 +369,20 @@ class PluginKernel:
         failure.needed, failure.inner = error.needed, error
         failure.args = (failure.render(),)
         return failure
+
+
+def failed_check(name: str, said: Said) -> KernelError:
+    """The error of a kernel that says which check failed, as a NumPy kernel has it."""
+    return KernelError(
+        f"{name} failed",
+        check=said.text(CHECK),
+        found=said.found,
+        needed=said.text(NEEDED),
+        remedy="check the node's inputs: a size is wrong, or the batch is too large"
+        if said.status == "RESOURCE_EXHAUSTED"
+        else remedy_for(said.status),
+        status=said.status,
+    )
 
 
 def plugin_failure(

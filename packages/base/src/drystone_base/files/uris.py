@@ -362,9 +362,9 @@ _BY_STATUS: Final[dict[str, type[OSError]]] = {
 def os_error(error: HostError, path: str) -> OSError:
     """The exception that Python's own files would raise; the host's error is its cause."""
     if error.status in _BY_STATUS:
-        made = _BY_STATUS[error.status](f"{redacted(path)}: {error.found}")
+        made = _BY_STATUS[error.status](f"{redacted(path)}: {error.sentence}")
     else:
-        made = OSError(f"{redacted(path)}: {error.found} [{error.status}]")
+        made = OSError(f"{redacted(path)}: {error.sentence} [{error.status}]")
     made.__cause__ = error
     return made
 

@@ -223,7 +223,7 @@ class Status:
 def _failure(what: str, said: Said) -> HostError:
     error = HostError(
         what,
-        check=said.text(CHECK) or "the host's call must succeed",
+        check=said.text(CHECK) or HostError.any_check,
         found=said.found if CHECK in said.payloads else said.message,
         needed=said.text(NEEDED),
         remedy=remedy_for(said.status, _ELSE),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from drystone_base.core.errors import DrystoneError, PluginError
+from drystone_base.core.errors import DrystoneError, HostError, PluginError
 from drystone_base.plugins._first_party import is_ours
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 
@@ -20,7 +20,6 @@ _KINDS = ("ops", "kernels", "optimizers", "passes", "schemes", "devices", "profi
 
 def open_plugin(plugin: Plugin) -> StepResult:
     """Open the file in the host; its constructors run."""
-    from drystone_base.core.errors import HostError
     from drystone_base.host.library import open_library
 
     try:
@@ -176,7 +175,7 @@ def _refused(plugin: Plugin, symbol: str, error: DrystoneError) -> PluginError:
     return plugin.refuse(
         f"did not start: {symbol} failed",
         check=f"{symbol} must succeed and fill in what it is given",
-        found=error.found,
+        found=error.sentence if isinstance(error, HostError) else error.found,
         needed="an entry function that answers OK",
         remedy=plugin.advice(
             author=f"let {symbol} answer OK, or TF_UNAVAILABLE where what it drives is not there"

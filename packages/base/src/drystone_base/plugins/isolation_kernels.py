@@ -199,7 +199,7 @@ class IsolatedKernel:
 
     def _fail(self, error: PluginError) -> NoReturn:
         """As of a kernel in this process where it is the kernel's own failure."""
-        own = error.code == "plugin-kernel-failed"
+        own = error.code in ("plugin-kernel-failed", "kernel-failed")
         kernel = self.candidate
         raise KernelError(
             error.what

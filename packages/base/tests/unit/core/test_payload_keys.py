@@ -1,4 +1,4 @@
-"""Keys of payloads: the header and the table in Python are one list."""
+"""Keys of payloads: the headers and the table in Python are one list."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from drystone_base.core import payloads
 
 ROOT = Path(__file__).parents[5]
 HEADER = ROOT / "packages" / "base" / "host" / "include" / "drystone" / "payloads.h"
+OF_PLUGINS = ROOT / "plugin-abi" / "include" / "drystone" / "status.h"
 TEXT = HEADER.read_text(encoding="utf-8")
 
 
 def test_the_header_and_python_have_the_same_keys() -> None:
-    stated = dict(re.findall(r'#define DS_PAYLOAD_(\w+) "([^"]+)"', TEXT))
+    both = TEXT + OF_PLUGINS.read_text(encoding="utf-8")
+    stated = dict(re.findall(r'#define DS_PAYLOAD_(\w+) "([^"]+)"', both))
     known = {
         name: value
         for name, value in vars(payloads).items()

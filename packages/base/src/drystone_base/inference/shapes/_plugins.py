@@ -34,7 +34,7 @@ def _from_host(call: ShapeCall) -> Sequence[Shape]:
             f"node {call.node!r} ({call.op}) cannot take its inputs",
             details=error.details | at_node(call.node, call.op),
             check="the shape function of the op's library must accept the node",
-            found=error.found,
+            found=error.sentence,
             needed="input shapes and attributes that the op is defined for",
             remedy="see the documentation of the plugin",
             status=error.status,
