@@ -4,8 +4,8 @@ The host library and the plugin are built with ASan and UBSan, then with TSan: p
 kernels of one level, and those by oneDNN, whose library comes from a wheel and has no sanitizer:
 its teams are of the host's threads (kernels/omp), which have one. plans_stress.cc of the host's
 tests runs plans of recorded models, layers and random programs from many threads: as they are,
-optimized, and in 16 bits, each as a region of a graph, too; together_test.cc kernels of one plan at
-once. posix:// and ram:// of drystone-filesystem are hammered: by threads, and with
+optimized, and in 16 bits, each as a region of a graph, too; parallel_run_test.cc runs kernels of
+one plan at once. posix:// and ram:// of drystone-filesystem are hammered: by threads, and with
 paths of any bytes. Under ASan the golden tests of drystone-cpu, the backend cpu and the random
 programs run in Python. Needs an installed drystone-cpu, which the plans are made with, and its
 build requirement of oneDNN. Status 1: a finding.
@@ -41,7 +41,7 @@ PYTEST = (
     "-q", "--capture=sys", "-p", "no:cacheprovider",
     *(word for test in LEFT_OUT for word in ("--deselect", test)),
 )  # fmt: skip
-PROGRAMS = ("plans_stress", "together_test", "operators_test")
+PROGRAMS = ("plans_stress", "parallel_run_test", "operators_test")
 LEVEL = "v3"
 WORK = ROOT / ".drystone-env"
 INCLUDE = (ROOT / "packages/base/host/include", ROOT / "plugin-abi/include")
@@ -131,7 +131,7 @@ def main(arguments: list[str] | None = None) -> int:
             stress = (where / "plans_stress", plugin, options.seconds, options.threads)
             if call(*stress, *plans, env=level):
                 failed.append(f"plans under {name}")
-            if call(where / "together_test"):
+            if call(where / "parallel_run_test"):
                 failed.append(f"kernels at once under {name}")
             if hammer_files(name, where):
                 failed.append(f"files under {name}")

@@ -15,7 +15,7 @@ LOCK = json.loads((HERE.parent / "abi.lock").read_text(encoding="utf-8"))
 # Structs without a size, which therefore never change: TensorFlow's that were made so, and bare
 # room that a caller has for the host.
 WITHOUT_SIZE = {
-    "DS_ParallelRoom",
+    "DS_ParallelStorage",
     "TFDevice_AllocatorAttributes",
     "TF_Buffer",
     "TF_FileStatistics",

@@ -216,15 +216,15 @@ bool run_plan(PlanObject* self, PyObject* runtime, DS_RunOptions& options, Tenso
   const Status status;
   const bool has_limit = options.deadline_ms > 0 || options.cancellation != nullptr;
   const bool may_leave = has_limit || (self->has_callbacks && options.poll != nullptr);
-  AsideRun* const aside = may_leave ? new (std::nothrow) AsideRun(reinterpret_cast<PyObject*>(self), run) : nullptr;
+  DetachedRun* const detached = may_leave ? new (std::nothrow) DetachedRun(reinterpret_cast<PyObject*>(self), run) : nullptr;
   std::int32_t was_left = 0;
   options.was_left = &was_left;
-  if (aside != nullptr) aside->set_hooks(&options);
+  if (detached != nullptr) detached->set_hooks(&options);
   run.thread = PyEval_SaveThread();
   host.DS_RunPlan(self->plan, &options, feeds.at, self->feeds, fetches.at, self->fetches, status.status);
   PyEval_RestoreThread(run.thread);
   current_run = run.before;
-  if (aside != nullptr) AsideRun::finish(aside, &run, was_left != 0);
+  if (detached != nullptr) DetachedRun::finish(detached, &run, was_left != 0);
   collect();
   if (run.error[0] != nullptr) {
     if (was_left != 0) add_note(&run, host.TF_Message(status.status));

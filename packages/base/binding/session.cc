@@ -112,13 +112,13 @@ DS_Variable* adapt_variable(void* context, const TF_Tensor* opaque, TF_Status* s
   return out;
 }
 
-// Session(adapt, threads, inter_op_threads, tile_bytes)
+// Session(adapt, threads, inter_op_threads, micro_batch_bytes)
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject*) {
   PyObject* adapt_function = nullptr;
   int threads = 0;
   int inter_op_threads = 0;
-  long long tile_bytes = 0;
-  if (PyArg_ParseTuple(args, "OiiL", &adapt_function, &threads, &inter_op_threads, &tile_bytes) == 0) {
+  long long micro_batch_bytes = 0;
+  if (PyArg_ParseTuple(args, "OiiL", &adapt_function, &threads, &inter_op_threads, &micro_batch_bytes) == 0) {
     return nullptr;
   }
   Ref object(PyType_GenericAlloc(type, 0));
@@ -128,7 +128,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject*) {
   self->adapt = adapt_function;
   DS_Callbacks callbacks{DS_CALLBACKS_STRUCT_SIZE, self, compute, adapt, adapt_variable};
   DS_SessionOptions options{DS_SESSION_OPTIONS_STRUCT_SIZE, &callbacks, threads, inter_op_threads,
-                            tile_bytes};
+                            micro_batch_bytes};
   self->session = host.DS_NewSession(&options, nullptr);
   if (self->session == nullptr) return PyErr_NoMemory();
   return object.release();
@@ -173,7 +173,7 @@ PyType_Slot slots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
     {Py_tp_clear, reinterpret_cast<void*>(clear_session)},
     {Py_tp_methods, methods},
-    {Py_tp_doc, const_cast<char*>("A session of the native executor: Session(adapt, threads, inter_op_threads, tile_bytes).")},
+    {Py_tp_doc, const_cast<char*>("A session of the native executor: Session(adapt, threads, inter_op_threads, micro_batch_bytes).")},
     {0, nullptr},
 };
 

@@ -40,19 +40,19 @@ PyObject* compute_in_context(CurrentRun* run, PyObject* kernel, PyObject* values
 
 // A run that the host may give to a thread of its own, and go on without: it holds what callbacks need.
 // DS_RunOptions' hooks, whose run_context is one. All of them but end_aside need it alive.
-class AsideRun {
+class DetachedRun {
  public:
   // `plan` holds all that is borrowed but the runtime. With the GIL.
-  AsideRun(PyObject* plan, const CurrentRun& of);
-  AsideRun(const AsideRun&) = delete;
-  AsideRun& operator=(const AsideRun&) = delete;
+  DetachedRun(PyObject* plan, const CurrentRun& of);
+  DetachedRun(const DetachedRun&) = delete;
+  DetachedRun& operator=(const DetachedRun&) = delete;
   void set_hooks(DS_RunOptions* options);
   // With the GIL: what a callback raised becomes the caller's, unless it was told to stop. Deletes the run,
   // unless it `was_left`.
-  static void finish(AsideRun* run, CurrentRun* caller, bool was_left);
+  static void finish(DetachedRun* run, CurrentRun* caller, bool was_left);
 
  private:
-  ~AsideRun();
+  ~DetachedRun();
   static void begin(void* context);
   static void end(void* context, std::int32_t was_left);
   static void interrupt(void* context);

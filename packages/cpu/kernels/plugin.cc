@@ -9,7 +9,7 @@
 #include "drystone/kernels.h"
 #include "drystone/logging.h"
 #include "drystone/platform_strings.h"
-#include "plain/parts.h"
+#include "plain/helper_libraries.h"
 
 TF_PLATFORM_STRINGS()
 
@@ -32,7 +32,7 @@ const char* level() {
 
 // Calls the function of the library, which stays open.
 void add_from(const std::string& name, const char* function) {
-  void* library = drystone::cpu::open_part(name);
+  void* library = drystone::cpu::open_helper_library(name);
   void* address = library == nullptr ? nullptr : dlsym(library, function);
   if (address == nullptr) {
     const char* why = dlerror();

@@ -303,20 +303,20 @@ void test_strides_of_nothing() {
 }
 
 void test_large_blocks() {
-  using drystone::host::give_large;
-  using drystone::host::take_large;
+  using drystone::host::free_large;
+  using drystone::host::allocate_large;
   constexpr std::size_t kMega = std::size_t{1} << 20;
-  void* one = take_large(kMega + 1);
-  void* other = take_large(kMega + 1);
+  void* one = allocate_large(kMega + 1);
+  void* other = allocate_large(kMega + 1);
   CHECK(one != other && reinterpret_cast<std::uintptr_t>(one) % 64 == 0);
-  CHECK(drystone::host::room_of_large(one) >= kMega + 1);
+  CHECK(drystone::host::large_block_capacity(one) >= kMega + 1);
   std::memset(one, 1, kMega + 1);
-  give_large(other);
+  free_large(other);
   CHECK(drystone::host::free_kept() >= kMega + 1);
   CHECK(drystone::host::free_kept() == 0);
-  void* again = take_large(kMega + 1);
+  void* again = allocate_large(kMega + 1);
   std::memset(again, 1, kMega + 1);
-  for (void* block : {one, again}) give_large(block);
+  for (void* block : {one, again}) free_large(block);
 }
 
 }  // namespace

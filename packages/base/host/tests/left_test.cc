@@ -251,7 +251,7 @@ void check_halves() {
   struct Seen {
     std::atomic<int> items[8] = {};
   } seen;
-  DS_ParallelRoom room;
+  DS_ParallelStorage room;
   DS_BeginParallel(&room, 8, [](void* out, int64_t begin, int64_t end) {
     for (int64_t k = begin; k < end; ++k) ++static_cast<Seen*>(out)->items[k];
   }, &seen);

@@ -25,11 +25,11 @@ inline std::string binary(const std::string& name, const char* op, int a, int b,
 
 // A session with one plan; `plan` is NULL where it was refused, and `status` says why.
 struct LoadedPlan {
-  LoadedPlan(const std::string& bytes, int inter_op_threads, std::int64_t tile_bytes) {
+  LoadedPlan(const std::string& bytes, int inter_op_threads, std::int64_t micro_batch_bytes) {
     DS_SessionOptions options{};
     options.struct_size = DS_SESSION_OPTIONS_STRUCT_SIZE;
     options.inter_op_threads = inter_op_threads;
-    options.tile_bytes = tile_bytes;
+    options.micro_batch_bytes = micro_batch_bytes;
     session = DS_NewSession(&options, status);
     plan = DS_NewPlan(session, Bytes(bytes), nullptr, 0, status);
   }

@@ -11,7 +11,7 @@ class Session:
         adapt: Callable[[Any, int], int],
         threads: int,
         inter_op_threads: int,
-        tile_bytes: int,
+        micro_batch_bytes: int,
         /,
     ) -> Self: ...
     def reset(self) -> None: ...

@@ -24,13 +24,13 @@ Dims dims_of(const TF_Tensor* tensor);
 // Output `i` becomes a resource that stands for a new object of the kind.
 template <class T>
 void make_resource(const Call& call, int i, const DS_ObjectKind& kind, std::unique_ptr<T> object) {
-  if (DS_NewResource(call.context(), i, &kind, object.release()) == 0) throw Noted();
+  if (DS_NewResource(call.context(), i, &kind, object.release()) == 0) throw AlreadyFailed();
 }
 
 template <class T>
 T& resource(const Call& call, int i, const DS_ObjectKind& kind) {
   void* out = DS_ResourceObject(call.context(), i, &kind);
-  if (out == nullptr) throw Noted();
+  if (out == nullptr) throw AlreadyFailed();
   return *static_cast<T*>(out);
 }
 

@@ -103,7 +103,7 @@ void* Call::scratch_bytes(std::int64_t count, std::size_t size) const {
   require(count >= 0, "a kernel works with a negative number of elements");
   if (__builtin_mul_overflow(static_cast<std::size_t>(count), size, &bytes)) bytes = SIZE_MAX;
   void* out = DS_Scratch(context_, bytes);
-  if (out == nullptr) throw Noted();
+  if (out == nullptr) throw AlreadyFailed();
   return out;
 }
 

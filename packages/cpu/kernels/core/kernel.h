@@ -65,7 +65,7 @@ inline void require(bool holds, const char* message) {
 }
 
 // Thrown when the host has noted the failure of the call already.
-struct Noted : std::exception {};
+struct AlreadyFailed : std::exception {};
 
 // "[2,3]"
 std::string text(DimsView dims);
@@ -100,72 +100,72 @@ class Tensor {
   DS_View view_ = DS_VIEW_INIT;
 };
 
-// Inputs and outputs that stand for those of a call: see core/widened_call.h.
-class Stand {
+// Inputs and outputs in the place of those of a call: see core/widened_call.h.
+class CallOverride {
  public:
   virtual Tensor input(const Call& call, int i) = 0;
   virtual Tensor output(const Call& call, int i, DimsView dims) = 0;
 
  protected:
-  ~Stand() = default;
+  ~CallOverride() = default;
 };
 
 class Call {
  public:
-  explicit Call(TF_OpKernelContext* context, Stand* stand = nullptr)
-      : context_(context), stand_(stand) {}
+  explicit Call(TF_OpKernelContext* context, CallOverride* override = nullptr)
+      : context_(context), override_(override) {}
 
   int inputs() const { return TF_NumInputs(context_); }
   int outputs() const { return TF_NumOutputs(context_); }
   Tensor input(int i) const {
-    if (stand_ != nullptr) return stand_->input(*this, i);
+    if (override_ != nullptr) return override_->input(*this, i);
     return held_input(i);
   }
-  // The host's, whatever stands for it.
+  // The host's, with or without an override.
   Tensor held_input(int i) const {
     Tensor out;
-    if (DS_ViewInput(context_, i, &out.view_) == 0) throw Noted();
+    if (DS_ViewInput(context_, i, &out.view_) == 0) throw AlreadyFailed();
     return out;
   }
   // The output, not initialised. It may take over the memory of input `forward_from` (-1: of none),
   // which the kernel reads no more once it has written over it.
   Tensor output(int i, DimsView dims, int forward_from = -1) const {
-    if (stand_ != nullptr) return stand_->output(*this, i, dims);
+    if (override_ != nullptr) return override_->output(*this, i, dims);
     return held_output(i, dims, forward_from);
   }
   Tensor held_output(int i, DimsView dims, int forward_from = -1) const {
     Tensor out;
     if (DS_NewOutput(context_, i, dims.data(), static_cast<int>(dims.size()), forward_from,
                      &out.view_) == 0) {
-      throw Noted();
+      throw AlreadyFailed();
     }
     return out;
   }
   // Output `i` shows what input `input` holds, with other dims.
   void share(int i, int input, DimsView dims) const {
-    if (DS_ShareInput(context_, i, input, dims.data(), static_cast<int>(dims.size())) == 0) throw Noted();
+    if (DS_ShareInput(context_, i, input, dims.data(), static_cast<int>(dims.size())) == 0) throw AlreadyFailed();
   }
   // The value of the variable that input `i` refers to.
   Tensor variable(int i) const {
     Tensor out;
-    if (DS_ViewVariable(context_, i, &out.view_) == 0) throw Noted();
+    if (DS_ViewVariable(context_, i, &out.view_) == 0) throw AlreadyFailed();
     return out;
   }
   // The same for changing it in place; it is locked until the call ends.
   Tensor change_variable(int i) const {
     Tensor out;
-    if (DS_ChangeVariable(context_, i, &out.view_) == 0) throw Noted();
+    if (DS_ChangeVariable(context_, i, &out.view_) == 0) throw AlreadyFailed();
     return out;
   }
   void assign_variable(int i, int value) const {
-    if (DS_AssignVariable(context_, i, value) == 0) throw Noted();
+    if (DS_AssignVariable(context_, i, value) == 0) throw AlreadyFailed();
   }
   void share_variable(int i, int input) const {
-    if (DS_ShareVariableValue(context_, i, input) == 0) throw Noted();
+    if (DS_ShareVariableValue(context_, i, input) == 0) throw AlreadyFailed();
   }
   // Whether input `i` is likely to be the same in every call: what is made of it is worth keeping.
   bool is_constant(int i) const {
-    return stand_ == nullptr && DS_InputIsConstant(context_, i) != 0;
+    return override_ == nullptr && DS_InputIsConstant(context_, i) != 0;
   }
   // Memory until the call ends, aligned to 64 bytes, not initialised. Fails like an output that does not
   // fit into the machine's memory.
@@ -184,7 +184,7 @@ class Call {
   void* scratch_bytes(std::int64_t count, std::size_t size) const;
 
   TF_OpKernelContext* context_;
-  Stand* stand_;
+  CallOverride* override_;
 };
 
 // The run that a kernel works for is over; what is left of the call goes unnoticed.
@@ -288,7 +288,7 @@ void add(const char* op, const std::vector<Constraint>& constraints = {}) {
         try {
           Call call(context);
           static_cast<const Kernel*>(kernel)->compute(call);
-        } catch (const Noted&) {  // NOLINT(bugprone-empty-catch): the host knows
+        } catch (const AlreadyFailed&) {  // NOLINT(bugprone-empty-catch): the host knows
         } catch (const std::exception& error) {
           report(context, &error);
         } catch (...) {

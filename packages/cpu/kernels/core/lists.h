@@ -106,7 +106,7 @@ class List {
  private:
   explicit List(TF_OpKernelContext* context) : context_(context) {}
   static void check(bool holds) {
-    if (!holds) throw Noted();
+    if (!holds) throw AlreadyFailed();
   }
   List checked() const {
     check(list_ != nullptr);

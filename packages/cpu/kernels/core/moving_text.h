@@ -32,7 +32,7 @@ inline void own_strings(const Tensor& moved) {
 }
 
 // Lists the strings that a call gives out, none of them in an input's memory.
-class StringOutputs final : public Stand {
+class StringOutputs final : public CallOverride {
  public:
   Tensor input(const Call& call, int i) override { return call.held_input(i); }
   Tensor output(const Call& call, int i, DimsView dims) override {

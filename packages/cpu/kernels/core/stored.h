@@ -21,7 +21,7 @@ inline bool read_input(const Call& call, int i, std::int64_t offset, std::int64_
 inline const void* loaded(const Call& call, int i, const Tensor& x) {
   if (x.data() != nullptr) return x.data();
   const void* out = DS_LoadInput(call.context(), i);
-  if (out == nullptr) throw Noted();
+  if (out == nullptr) throw AlreadyFailed();
   return out;
 }
 

@@ -32,7 +32,7 @@ inline void narrow_to(const Tensor& y, const float* from) {
   }
 }
 
-class WidenedCall final : public Stand {
+class WidenedCall final : public CallOverride {
  public:
   explicit WidenedCall(int inputs) : inputs_(static_cast<std::size_t>(inputs)) {}
   Tensor input(const Call& call, int i) override {

@@ -5,11 +5,11 @@
 #include <string_view>
 
 #include "core/stored.h"
-#include "dnnl/columns.h"
+#include "dnnl/im2col.h"
 #include "dnnl/entry.h"
 #include "dnnl/fusion.h"
 #include "dnnl/nan_watch.h"
-#include "dnnl/row_product.h"
+#include "dnnl/packed_gemv.h"
 #include "dnnl/weights.h"
 #include "dnnl/window.h"
 
@@ -20,9 +20,9 @@ struct Plan {
   std::unique_ptr<Primitive> primitive;
   std::unique_ptr<Packing> packing;
   bool is_reference = false;
-  std::unique_ptr<Columns> columns;  // the primitive is of their rows
+  std::unique_ptr<Im2col> columns;  // the primitive is of their rows
   std::unique_ptr<Plan> rest;        // of the rows that are left
-  std::unique_ptr<Turns> turns;      // the primitive is of channels last, and nothing is fused to it
+  std::unique_ptr<ChannelsLast> turns;      // the primitive is of channels last, and nothing is fused to it
 };
 
 using Forward = dnnl::convolution_forward::primitive_desc;
@@ -78,7 +78,7 @@ std::unique_ptr<Plan> plan_as_it_is(const Geometry& g, const How& how) {
 // By rows of windows. NULL where that has only reference code, too.
 std::unique_ptr<Plan> plan_columns(const Geometry& g, How how) {
   how.is_depthwise = false;  // the filter's order in memory is the same
-  auto columns = std::make_unique<Columns>(g);
+  auto columns = std::make_unique<Im2col>(g);
   auto plan = plan_as_it_is(columns->of(columns->at_once()), how);
   if (plan->is_reference) return nullptr;
   const std::int64_t left = columns->places() % columns->at_once();
@@ -96,7 +96,7 @@ std::unique_ptr<Plan> make_plan(const Geometry& g, const How& how) {
   }
   auto other = make_plan(g, {false, how.is_depthwise, false, nullptr, 0});
   if (other->is_reference) return plan;
-  other->turns = std::make_unique<Turns>(g);
+  other->turns = std::make_unique<ChannelsLast>(g);
   return other;
 }
 
@@ -176,7 +176,7 @@ class Convolution {
     return x.count() == g.channels && g.batch * product(g.out) * product(g.size) == 1 &&
            std::ranges::all_of(g.before, [](std::int64_t zeros) { return zeros == 0; }) &&
            g.groups == 1 && x.dtype() == TF_FLOAT &&
-           call.is_constant(1) && fusion_.is_light(g.count) && has_rows();
+           call.is_constant(1) && fusion_.is_light(g.count) && has_gemv();
   }
 
   void run_row(const Call& call, const Tensor& x, const Tensor& w, const Tensor& y,
@@ -234,11 +234,11 @@ class Convolution {
                   const Tensor& y, const std::vector<Tensor>& more, const Placed& placed,
                   bool in_place) {
     const std::vector<Tensor> kept = in_place ? saved(call, more, y) : more;
-    const Turns& turns = *plan.turns;
-    const Source last{Turns::last(call, turns.x(), source.x), source.w};
-    void* made = Turns::room(call, turns.y());
+    const ChannelsLast& turns = *plan.turns;
+    const Source last{ChannelsLast::last(call, turns.x(), source.x), source.w};
+    void* made = ChannelsLast::room(call, turns.y());
     run_fused(call, plan, last, w, static_cast<char*>(made), {});
-    Turns::back(call, turns.y_back(), made, y.write<void>());
+    ChannelsLast::back(call, turns.y_back(), made, y.write<void>());
     fusion_.finish(call, kept, y, placed, 0);
   }
 
@@ -291,7 +291,7 @@ class Convolution {
   // The primitive, in turn on the rows of some places.
   void run_fused(const Call& call, const Plan& plan, const Source& source, const Tensor& w, char* y,
                  const Fused& fused) {
-    const Columns* columns = plan.columns.get();
+    const Im2col* columns = plan.columns.get();
     if (columns == nullptr) return run_one(call, plan, source, w, y, fused, 0);
     const std::int64_t size = is_narrow(w.dtype()) ? 2 : 4;
     const std::int64_t each = columns->at_once();
@@ -327,7 +327,7 @@ class Convolution {
   Fusion fusion_;
   Plans<Plan> plans_;
   Weights weights_;
-  RowProduct rows_;
+  PackedGemv rows_;
 };
 
 }  // namespace

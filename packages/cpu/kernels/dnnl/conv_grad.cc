@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "core/moving.h"
-#include "dnnl/columns.h"
+#include "dnnl/im2col.h"
 #include "dnnl/entry.h"
 #include "dnnl/weights.h"
 #include "dnnl/window.h"
@@ -30,9 +30,9 @@ struct Plan {
   std::unique_ptr<Packing> packing;
   std::int64_t bytes = 0;  // of a filter's gradient, in the primitive's order
   bool is_reference = false;
-  std::unique_ptr<Columns> columns;  // the primitive is of their rows
+  std::unique_ptr<Im2col> columns;  // the primitive is of their rows
   std::unique_ptr<Plan> rest;        // of the rows that are left
-  std::unique_ptr<Turns> turns;      // the primitive is of channels last
+  std::unique_ptr<ChannelsLast> turns;      // the primitive is of channels last
 };
 
 std::unique_ptr<Plan> plan_input(const Geometry& g, bool channels_first, bool is_depthwise) {
@@ -81,10 +81,10 @@ std::unique_ptr<Plan> plan_of(MakePlan& make, const Geometry& g, bool channels_f
   if (channels_first) {
     auto other = plan_of(make, g, false, is_depthwise);
     if (other->is_reference) return plan;
-    other->turns = std::make_unique<Turns>(g);
+    other->turns = std::make_unique<ChannelsLast>(g);
     return other;
   }
-  auto columns = std::make_unique<Columns>(g);
+  auto columns = std::make_unique<Im2col>(g);
   auto other = make(columns->of(columns->at_once()), false, false);
   if (other->is_reference) return plan;
   const std::int64_t left = columns->places() % columns->at_once();
@@ -164,17 +164,17 @@ class InputGradient {
     if (plan.turns == nullptr) {
       return run_last(call, plan, w, dy.as<float>(), dx.write<float>(), dx.count());
     }
-    const void* from = Turns::last(call, plan.turns->y(), dy.data());
-    void* made = Turns::room(call, plan.turns->x());
+    const void* from = ChannelsLast::last(call, plan.turns->y(), dy.data());
+    void* made = ChannelsLast::room(call, plan.turns->x());
     run_last(call, plan, w, static_cast<const float*>(from), static_cast<float*>(made), dx.count());
-    Turns::back(call, plan.turns->x_back(), made, dx.write<void>());
+    ChannelsLast::back(call, plan.turns->x_back(), made, dx.write<void>());
   }
 
   void run_last(const Call& call, const Plan& plan, const Tensor& w, const float* dy, float* dx,
                 std::int64_t count) {
     if (plan.columns == nullptr) return run_one(call, plan, w, dy, dx);
     std::fill_n(dx, count, 0.0F);
-    const Columns& columns = *plan.columns;
+    const Im2col& columns = *plan.columns;
     auto* rows = call.scratch<float>(columns.at_once() * columns.width());
     const std::int64_t channels = columns.of(1).count;
     each_part(plan, [&](const Plan& part, std::int64_t first, std::int64_t places) {
@@ -229,15 +229,15 @@ class FilterGradient {
   static void run(const Call& call, const Plan& plan, const Tensor& x, const Tensor& dy,
                   const Tensor& dw) {
     if (plan.turns == nullptr) return run_last(call, plan, x.data(), dy.data(), dw);
-    run_last(call, plan, Turns::last(call, plan.turns->x(), x.data()),
-             Turns::last(call, plan.turns->y(), dy.data()), dw);
+    run_last(call, plan, ChannelsLast::last(call, plan.turns->x(), x.data()),
+             ChannelsLast::last(call, plan.turns->y(), dy.data()), dw);
   }
 
   static void run_last(const Call& call, const Plan& plan, const void* x, const void* dy,
                        const Tensor& dw) {
     auto* sums = dw.write<float>();
     if (plan.columns == nullptr) return run_one(call, plan, x, dy, sums);
-    const Columns& columns = *plan.columns;
+    const Im2col& columns = *plan.columns;
     auto* rows = call.scratch<float>(columns.at_once() * columns.width());
     auto* terms = call.scratch<float>(dw.count());
     const std::int64_t channels = columns.of(1).count;

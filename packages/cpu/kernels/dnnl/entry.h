@@ -1,6 +1,6 @@
 // Kernels of this folder's library: how the plugin, which registers them, gets at them.
 //
-// The plugin knows their names (plain/products.cc) and opens the library when the first one is
+// The plugin knows their names (plain/dnnl_kernels.cc) and opens the library when the first one is
 // made.
 #ifndef DRYSTONE_CPU_DNNL_ENTRY_H_
 #define DRYSTONE_CPU_DNNL_ENTRY_H_
@@ -39,7 +39,7 @@ Entry entry(const char* op, bool is_narrow) {
             try {
               Call call(context);
               static_cast<Kernel*>(kernel)->compute(call);
-            } catch (const Noted&) {  // NOLINT(bugprone-empty-catch): the host knows
+            } catch (const AlreadyFailed&) {  // NOLINT(bugprone-empty-catch): the host knows
             } catch (const std::exception& error) {
               report(context, &error);
             } catch (...) {

@@ -6,7 +6,7 @@
 #include "dnnl/fusion.h"
 #include "dnnl/nan_watch.h"
 #include "dnnl/primitive.h"
-#include "dnnl/row_product.h"
+#include "dnnl/packed_gemv.h"
 #include "dnnl/weights.h"
 
 namespace drystone::cpu::dnnl_part {
@@ -88,11 +88,11 @@ class Multiplier {
     }
     if (threads == 1 && is_row(a, b, y) && fusion_.empty() && b.count() <= kNear) {
       const auto* matrix = static_cast<const float*>(loaded(call, 1, b));
-      return times_matrix(a.as<float>(), matrix, y.write<float>(), inner, y.count());
+      return gemv_row_major(a.as<float>(), matrix, y.write<float>(), inner, y.count());
     }
     if (threads == 1 && is_column(a, b)) {
       const auto* column = static_cast<const float*>(loaded(call, 1, b));
-      return times_column(a.as<float>(), column, y.write<float>(), y.count(), inner);
+      return gemv_column(a.as<float>(), column, y.write<float>(), y.count(), inner);
     }
     const auto execute = [&](const void* to, std::size_t done) {
       Key key;
@@ -131,13 +131,13 @@ class Multiplier {
 
   // Whether it is a row times a matrix.
   bool is_row(const Tensor& a, const Tensor& b, const Tensor& y) const {
-    return a.dtype() == TF_FLOAT && !flip_b_ && b.rank() == 2 && y.count() == b.dim(1) && has_rows();
+    return a.dtype() == TF_FLOAT && !flip_b_ && b.rank() == 2 && y.count() == b.dim(1) && has_gemv();
   }
 
   // Whether all there is to do is a matrix times a column.
   bool is_column(const Tensor& a, const Tensor& b) const {
     return a.dtype() == TF_FLOAT && !flip_a_ && b.rank() == 2 && b.dim(flip_b_ ? 0 : 1) == 1 &&
-           fusion_.empty() && has_rows();
+           fusion_.empty() && has_gemv();
   }
 
   void multiply_row(const Call& call, const Tensor& a, const Tensor& b,
@@ -151,7 +151,7 @@ class Multiplier {
   Fusion fusion_;
   Plans<Plan> plans_;
   Weights weights_;
-  RowProduct rows_;
+  PackedGemv rows_;
 };
 
 Product Multiplier::merged(DimsView a, DimsView b) const {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "core/stored.h"
-#include "dnnl/room.h"
+#include "dnnl/packed_memory.h"
 
 namespace drystone::cpu::dnnl_part {
 namespace {
@@ -42,7 +42,7 @@ class Passing {
       if (large_ == nullptr) throw std::bad_alloc();
       data_ = large_.get();
     }
-    if (!read_input(call, i, 0, bytes, data_)) throw Noted();
+    if (!read_input(call, i, 0, bytes, data_)) throw AlreadyFailed();
   }
   const void* data() const { return data_; }
 
@@ -138,7 +138,7 @@ Weights::KeptPtr Weights::keep(const Call& call, int i, const Tensor& x, const P
     if (kept_.size() == kMost) kept_.erase(kept_.begin());
     return kept_.emplace_back(std::move(others));
   }
-  kept->room = take_room(packing.wanted().get_size());
+  kept->room = allocate_packed(packing.wanted().get_size());
   if (x.data() != nullptr) packing.run(call, x.data(), kept->room.get());
   else packing.run(call, Passing(call, i, x).data(), kept->room.get());
   if (kept->is_shared) Shared::add(kept);

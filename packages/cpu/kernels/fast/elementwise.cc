@@ -236,7 +236,7 @@ template <class Function>
 void guarded(TF_OpKernelContext* context, Function&& function) noexcept {
   try {
     function(Call(context));
-  } catch (const Noted&) {  // NOLINT(bugprone-empty-catch): the host knows
+  } catch (const AlreadyFailed&) {  // NOLINT(bugprone-empty-catch): the host knows
   } catch (const std::exception& error) {
     report(context, &error);
   } catch (...) {

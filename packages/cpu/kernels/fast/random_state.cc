@@ -56,7 +56,7 @@ class Seeded {
       return made;
     };
     void* found = DS_NodeState(call.context(), &kKind, create, const_cast<Seeded*>(this));
-    if (found == nullptr) throw Noted();
+    if (found == nullptr) throw AlreadyFailed();
     return static_cast<Stream*>(found)->take(static_cast<std::uint64_t>(count) *
                                              static_cast<std::uint64_t>(blocks));
   }

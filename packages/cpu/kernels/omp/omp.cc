@@ -42,7 +42,7 @@ struct Region {
   bool is_watched = false;
   std::atomic<bool> saw_invalid{false};
   Member before;
-  DS_ParallelRoom room;
+  DS_ParallelStorage storage;
 };
 
 thread_local Member member;
@@ -101,7 +101,7 @@ void begin(void (*function)(void*), void* data, int size) {
     const auto body = [](void* of, int number, Gang* gang) { act(*static_cast<Region*>(of), number, gang); };
     member.gang = Gang::begin(size, body, &region);
   }
-  if (member.gang == nullptr) DS_BeginParallel(&region.room, size, act_as, &region);
+  if (member.gang == nullptr) DS_BeginParallel(&region.storage, size, act_as, &region);
 }
 
 void end() {
@@ -111,7 +111,7 @@ void end() {
   if (region.size == 1) return;
   note_invalid(region);  // its caller's, before it takes pieces of others
   if (gang != nullptr) gang->end();
-  else DS_EndParallel(&region.room);
+  else DS_EndParallel(&region.storage);
   saw_invalid = saw_invalid || region.saw_invalid.load(std::memory_order_relaxed);
 }
 

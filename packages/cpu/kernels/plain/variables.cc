@@ -28,7 +28,7 @@ void read_variable(Call& call) { call.share_variable(0, 0); }
 
 void is_initialized(Call& call) {
   const int has_value = DS_VariableHasValue(call.context(), 0);
-  if (has_value < 0) throw Noted();
+  if (has_value < 0) throw AlreadyFailed();
   *call.output(0, {}).write<bool>() = has_value != 0;
 }
 

@@ -13,7 +13,7 @@ LEFT = 40 << 10  # bytes that are not worth to be cut off, and a page
 
 
 @pytest.mark.parametrize(
-    ("count", "place"), [(16, "small block"), (4096, "heap"), (1 << 18, "span")]
+    ("count", "place"), [(16, "small block"), (4096, "heap"), (1 << 18, "large block")]
 )
 def test_the_place_follows_from_the_size(count: int, place: str) -> None:
     load()
@@ -26,7 +26,7 @@ def test_the_place_follows_from_the_size(count: int, place: str) -> None:
         (found,) = session.run(["y:0"], feeds)
     np.testing.assert_array_equal(found, np.full(count, 2, np.float32))
     (ran,) = (node for node in record.nodes if node.node == "y")
-    ((where, room),) = ran.rooms
+    ((where, taken),) = ran.allocations
     assert where == place
-    most = 4 * count + (LEFT if place == "span" else HEAD)
-    assert 4 * count < room <= most
+    most = 4 * count + (LEFT if place == "large block" else HEAD)
+    assert 4 * count < taken <= most

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Final
 
 from drystone_base.core.arguments import explaining
-from drystone_base.core.aside import LOOKS
+from drystone_base.core.detached import LOOKS
 from drystone_filesystem.store import Upload
 from drystone_filesystem.transfer import Plan, plan, retried, tell
 

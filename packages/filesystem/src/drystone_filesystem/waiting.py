@@ -18,7 +18,7 @@ from queue import Empty, SimpleQueue
 from time import monotonic, sleep
 from typing import Any, Final, ParamSpec, TypeVar
 
-from drystone_base.core.aside import LOOKS
+from drystone_base.core.detached import LOOKS
 
 __all__ = ["Threads", "answer_of", "interruptible"]
 

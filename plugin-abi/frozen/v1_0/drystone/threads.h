@@ -36,13 +36,13 @@ TF_CAPI_EXPORT extern void DS_ParallelForGrain(int64_t count, int64_t grain, DS_
 /* The same in two halves, for a library whose compiler calls the caller's share itself, as OpenMP's do:
  * from Begin on, others may run `body` for the items [1, count), one each; the caller does item 0 itself,
  * then calls End, which runs what nobody has begun and waits for the rest. Both on one thread, on which
- * loops in between run alone. `room` is the caller's, for as long. */
-typedef struct DS_ParallelRoom {
-  void* room[24];
-} DS_ParallelRoom;
-TF_CAPI_EXPORT extern void DS_BeginParallel(DS_ParallelRoom* room, int64_t count, DS_RangeBody body,
+ * loops in between run alone. `storage` is the caller's, for as long. */
+typedef struct DS_ParallelStorage {
+  void* words[24];
+} DS_ParallelStorage;
+TF_CAPI_EXPORT extern void DS_BeginParallel(DS_ParallelStorage* storage, int64_t count, DS_RangeBody body,
                                             void* argument);
-TF_CAPI_EXPORT extern void DS_EndParallel(DS_ParallelRoom* room);
+TF_CAPI_EXPORT extern void DS_EndParallel(DS_ParallelStorage* storage);
 
 /* Not 0 when the run that this thread's kernel works for is over: it was cancelled, interrupted, or its
  * time has passed. A kernel that may take longer than a tenth of a second looks from time to time, some

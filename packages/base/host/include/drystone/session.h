@@ -85,7 +85,7 @@ typedef struct DS_SessionOptions {
   size_t struct_size;
   const DS_Callbacks* callbacks; /* copied; NULL: none */
   int32_t threads;               /* that one kernel may use; 0: one per core */
-  /* Kernels that may run at once, where measuring says that it pays, and tiles of a batch; 0: as many
+  /* Kernels that may run at once, where measuring says that it pays, and micro-batches; 0: as many
    * as there are threads; 1: one after another. Then the same inputs, with as many threads, give the same bits; otherwise a
    * kernel may run on one thread in one run and on several in the next. All threads are those of the
    * one pool of the process (drystone/threads.h). */
@@ -93,9 +93,9 @@ typedef struct DS_SessionOptions {
   /* A plan that computes each example of a batch by itself runs on some examples at a time, so many
    * that values take about so many bytes; 0: half of the last cache, 4 to 16 MiB. Below 0: always on
    * whole batches. */
-  int64_t tile_bytes;
+  int64_t micro_batch_bytes;
 } DS_SessionOptions;
-#define DS_SESSION_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_SessionOptions, tile_bytes)
+#define DS_SESSION_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_SessionOptions, micro_batch_bytes)
 
 /* A new session; `options` may be NULL. */
 TF_CAPI_EXPORT extern DS_Session* DS_NewSession(const DS_SessionOptions* options,
@@ -144,14 +144,14 @@ TF_CAPI_EXPORT extern void DS_DeleteCancellation(DS_Cancellation* cancellation);
 TF_CAPI_EXPORT extern void DS_Cancel(DS_Cancellation* cancellation);
 
 /* A record of a run is JSON,
- *   {"events": [[block, instruction, thread, start, end, held, outputs, rooms], ...]},
+ *   {"events": [[block, instruction, thread, start, end, held, outputs, allocations], ...]},
  * in the order in which instructions ended, those inside a call before the call, constants left out.
  * Block and instruction are positions in what DS_DescribePlan gives; thread is the system's number of
  * it; start and end are nanoseconds of the monotonic clock; held is the memory in bytes that values of
  * the run take right after, constants left out (in blocks with frames it is counted from time to time).
  * Outputs has [bytes, memory] for each: outputs with one number, other than -1, are in one memory while
- * it is held. Rooms has [place, bytes] for each: "small block" (kept by a thread), "span" (kept by
- * the process), "heap", "arena" (of a compiled region), "lent" (not the host's) or "" (no array), and
+ * it is held. Allocations has [kind, bytes] for each: "small block" (kept by a thread), "large block" (kept by
+ * the process), "heap", "arena" (of a compiled region), "borrowed" (not the host's) or "" (no array), and
  * what was taken there, a head of the host's included. A run that fails fills it, too. Recording slows
  * small nodes; a run without it pays nothing. */
 

@@ -57,7 +57,7 @@ void Arena::release() noexcept {
 void Arena::forget() noexcept {
   if (block_ != nullptr) {
     open(block_, size());
-    give_block(std::exchange(block_, nullptr), size());
+    free_block(std::exchange(block_, nullptr), size());
   }
   size_.store(0, std::memory_order_relaxed);
   slots_.clear();
@@ -160,7 +160,7 @@ void Arena::lay_out() {
   }
   if (size == 0) return;
   live_ = std::make_unique<std::atomic<std::uint64_t>[]>(words);
-  block_ = static_cast<unsigned char*>(take_block(size));
+  block_ = static_cast<unsigned char*>(allocate_block(size));
   size_.store(size, std::memory_order_relaxed);
   shut(block_, size);
 }

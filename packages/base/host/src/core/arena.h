@@ -37,7 +37,7 @@ class Arena {
   // The arena that this thread takes from, or NULL.
   static Arena* current() noexcept;
 
-  // Room for so many bytes, or NULL: elsewhere. `slot`: to be given back; 0: need not be.
+  // Allocation for so many bytes, or NULL: elsewhere. `slot`: to be given back; 0: need not be.
   void* take(std::size_t bytes, std::uint64_t* slot);
   // `planned`: it lay in the arena.
   void give(std::uint64_t slot, bool planned) noexcept;

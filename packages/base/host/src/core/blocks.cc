@@ -44,26 +44,26 @@ bool open_lists() noexcept {
 
 constinit thread_local BlockLists* block_lists __attribute__((tls_model("initial-exec"))) = nullptr;
 
-void* take_other_block(std::size_t bytes) {
+void* allocate_other_block(std::size_t bytes) {
   const std::size_t units = block_units(bytes);
-  if (units > kBlockClasses && kKeeps && is_large(bytes)) return take_large(bytes);
+  if (units > kBlockClasses && kKeeps && is_large(bytes)) return allocate_large(bytes);
   if (units > static_cast<std::size_t>(-1) / kBlockUnit) throw std::bad_alloc();
   void* out = std::aligned_alloc(kBlockUnit, (units == 0 ? 1 : units) * kBlockUnit);
   if (out == nullptr) throw std::bad_alloc();
   return out;
 }
 
-Room room_of_block(const void* block, std::size_t bytes) noexcept {
+Allocation allocation_of_block(const void* block, std::size_t bytes) noexcept {
   const std::size_t units = block_units(bytes);
-  if (kKeeps && units <= kBlockClasses) return {Place::small, units * kBlockUnit};
-  if (kKeeps && is_large(bytes)) return {Place::span, room_of_large(block)};
-  return {Place::heap, units * kBlockUnit};
+  if (kKeeps && units <= kBlockClasses) return {AllocationKind::small_block, units * kBlockUnit};
+  if (kKeeps && is_large(bytes)) return {AllocationKind::large_block, large_block_capacity(block)};
+  return {AllocationKind::heap, units * kBlockUnit};
 }
 
-void give_other_block(void* block, std::size_t bytes) noexcept {
+void free_other_block(void* block, std::size_t bytes) noexcept {
   const std::size_t units = block_units(bytes);
-  if (units > kBlockClasses && kKeeps && is_large(bytes)) return give_large(block);
-  if (units <= kBlockClasses && open_lists()) return give_block(block, bytes);
+  if (units > kBlockClasses && kKeeps && is_large(bytes)) return free_large(block);
+  if (units <= kBlockClasses && open_lists()) return free_block(block, bytes);
   std::free(block);
 }
 

@@ -28,31 +28,31 @@ struct BlockLists {
 // late. NULL: the thread keeps nothing (yet).
 extern constinit thread_local BlockLists* block_lists __attribute__((tls_model("initial-exec")));
 
-// Where memory comes from, and how much of it was taken.
-enum class Place : unsigned char {
+// Where memory comes from, and how much of it was allocated.
+enum class AllocationKind : unsigned char {
   none,
-  lent,          // not the host's: an array of the embedder's, a plugin's buffer, a file
-  small,         // blocks up to 4 KiB, kept by threads
-  span,          // large blocks, kept by the process
+  borrowed,      // not the host's: an array of the embedder's, a plugin's buffer, a file
+  small_block,   // blocks up to 4 KiB, kept by threads
+  large_block,   // address space kept by the process
   heap,          // the C library's, given back at once
   arena,         // at an offset that a run before has laid out
 };
-struct Room {
-  Place place = Place::none;
+struct Allocation {
+  AllocationKind kind = AllocationKind::none;
   std::size_t bytes = 0;
 };
 // Of a block that was taken for so many bytes.
-Room room_of_block(const void* block, std::size_t bytes) noexcept;
+Allocation allocation_of_block(const void* block, std::size_t bytes) noexcept;
 
-void* take_other_block(std::size_t bytes);
-void give_other_block(void* block, std::size_t bytes) noexcept;
+void* allocate_other_block(std::size_t bytes);
+void free_other_block(void* block, std::size_t bytes) noexcept;
 
 inline std::size_t block_units(std::size_t bytes) noexcept {
   return bytes / kBlockUnit + (bytes % kBlockUnit != 0 ? 1 : 0);
 }
 
 // Memory at a multiple of 64, for any number of bytes. Throws bad_alloc.
-inline void* take_block(std::size_t bytes) {
+inline void* allocate_block(std::size_t bytes) {
   const std::size_t units = block_units(bytes);
   if (units <= kBlockClasses && block_lists != nullptr) {
     BlockLists::Class& kept = block_lists->classes[units];
@@ -62,11 +62,11 @@ inline void* take_block(std::size_t bytes) {
       return out;
     }
   }
-  return take_other_block(bytes);
+  return allocate_other_block(bytes);
 }
 
 // The same number of bytes as when it was taken; by any thread.
-inline void give_block(void* block, std::size_t bytes) noexcept {
+inline void free_block(void* block, std::size_t bytes) noexcept {
   const std::size_t units = block_units(bytes);
   if (units <= kBlockClasses && block_lists != nullptr) {
     BlockLists::Class& kept = block_lists->classes[units];
@@ -78,7 +78,7 @@ inline void give_block(void* block, std::size_t bytes) noexcept {
       return;
     }
   }
-  give_other_block(block, bytes);
+  free_other_block(block, bytes);
 }
 
 }  // namespace drystone::host

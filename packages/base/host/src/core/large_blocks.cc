@@ -4,40 +4,40 @@
 #include <mutex>
 
 #include "core/forked.h"
-#include "core/spans.h"
+#include "core/address_space.h"
 
 namespace drystone::host {
 namespace {
 
 struct Pool {
   std::mutex mutex;
-  Spans spans;
+  AddressSpaceAllocator address_space;
 };
 
 Pool& pool() { return whole_in_children<Pool>(); }
 
 }  // namespace
 
-void* take_large(std::size_t bytes) {
+void* allocate_large(std::size_t bytes) {
   Pool& all = pool();
   const std::lock_guard lock(all.mutex);
-  return all.spans.take(bytes);
+  return all.address_space.allocate(bytes);
 }
 
-void give_large(void* block) noexcept {
+void free_large(void* block) noexcept {
   Pool& all = pool();
   const std::lock_guard lock(all.mutex);
-  all.spans.give(block);
-  if (all.spans.kept() > kMostKept) all.spans.trim(kMostKept);
+  all.address_space.deallocate(block);
+  if (all.address_space.kept() > kMostKept) all.address_space.trim(kMostKept);
 }
 
-std::size_t room_of_large(const void* block) noexcept { return Spans::room_of(block); }
+std::size_t large_block_capacity(const void* block) noexcept { return AddressSpaceAllocator::capacity_of(block); }
 
 std::size_t free_kept() noexcept {
   Pool& all = pool();
   const std::lock_guard lock(all.mutex);
-  const std::size_t bytes = all.spans.kept();
-  all.spans.trim(0);
+  const std::size_t bytes = all.address_space.kept();
+  all.address_space.trim(0);
   return bytes;
 }
 

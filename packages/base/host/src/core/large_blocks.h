@@ -1,4 +1,4 @@
-// Large blocks: cut from spans (core/spans.h) that the process keeps when blocks are given back, as fresh
+// Large blocks: cut from address space (core/address_space.h) that the process keeps when blocks are given back, as fresh
 // memory of the system costs a page fault and the zeroing of a page for each 4 KiB, which is as much as
 // a layer's work on them.
 #ifndef DRYSTONE_HOST_CORE_LARGE_BLOCKS_H_
@@ -17,10 +17,10 @@ inline bool is_large(std::size_t bytes) noexcept {
 }
 
 // Memory at a multiple of 64, of a size for which is_large() holds. Any thread. Throws bad_alloc.
-void* take_large(std::size_t bytes);
-void give_large(void* block) noexcept;
-// What a block has room for.
-std::size_t room_of_large(const void* block) noexcept;
+void* allocate_large(std::size_t bytes);
+void free_large(void* block) noexcept;
+// How many bytes a block can hold.
+std::size_t large_block_capacity(const void* block) noexcept;
 // Free all that is kept; how many bytes that were.
 std::size_t free_kept() noexcept;
 

@@ -22,7 +22,7 @@ struct PluginFunction {
   const GuardOwner* guards = nullptr;  // of tensors that it makes; NULL: none
 };
 
-// What of a plugin runs on this thread, or NULL. Read by the handler of last_words.h.
+// What of a plugin runs on this thread, or NULL. Read by the handler of crash_report.h.
 extern constinit thread_local const PluginFunction* running_call
     __attribute__((tls_model("initial-exec")));
 

@@ -67,30 +67,30 @@ void multiply(const Stored& from, std::size_t first, std::size_t count, float* e
   for (std::size_t k = 0; k < count;) {
     const std::size_t place = (first + k) / inner % from.factors.size();
     if (inner == 1) {
-      const std::size_t stretch = std::min(from.factors.size() - place, count - k);
+      const std::size_t segment = std::min(from.factors.size() - place, count - k);
       const float* factors = from.factors.data() + place;
-      for (std::size_t j = 0; j < stretch; ++j) elements[k + j] *= factors[j];
-      k += stretch;
+      for (std::size_t j = 0; j < segment; ++j) elements[k + j] *= factors[j];
+      k += segment;
     } else {
-      const std::size_t stretch = std::min(inner - (first + k) % inner, count - k);
+      const std::size_t segment = std::min(inner - (first + k) % inner, count - k);
       const float factor = from.factors[place];
-      for (std::size_t j = 0; j < stretch; ++j) elements[k + j] *= factor;
-      k += stretch;
+      for (std::size_t j = 0; j < segment; ++j) elements[k + j] *= factor;
+      k += segment;
     }
   }
 }
 
 // What is read is multiplied while a cache has it.
-constexpr std::size_t kStretch = std::size_t{1} << 16;  // elements
+constexpr std::size_t kSegment = std::size_t{1} << 16;  // elements
 
 void read_products(const Stored& from, std::size_t first, std::size_t count, float* into) {
   while (count != 0) {
-    const std::size_t stretch = std::min(count, kStretch);
-    read_bytes(from, first * sizeof(float), stretch * sizeof(float), into);
-    multiply(from, first, stretch, into);
-    first += stretch;
-    into += stretch;
-    count -= stretch;
+    const std::size_t segment = std::min(count, kSegment);
+    read_bytes(from, first * sizeof(float), segment * sizeof(float), into);
+    multiply(from, first, segment, into);
+    first += segment;
+    into += segment;
+    count -= segment;
   }
 }
 

@@ -62,7 +62,7 @@ inline void release(Memory* memory) noexcept {
 Memory* allocate(TF_DataType dtype, std::size_t length, const GuardOwner* owner = nullptr);
 
 // Where it lies; what was taken includes the head that the host puts before the data.
-Room room_of(const Memory& memory) noexcept;
+Allocation allocation_of(const Memory& memory) noexcept;
 
 // Dimensions: up to four without an allocation.
 class Dims {
@@ -131,9 +131,9 @@ struct TF_Tensor {
     return static_cast<std::int64_t>(product);
   }
 
-  static void* operator new(std::size_t size) { return drystone::host::take_block(size); }
+  static void* operator new(std::size_t size) { return drystone::host::allocate_block(size); }
   static void operator delete(void* tensor, std::size_t size) noexcept {
-    drystone::host::give_block(tensor, size);
+    drystone::host::free_block(tensor, size);
   }
 
   [[no_unique_address]] drystone::host::Dims dims;
@@ -141,7 +141,7 @@ struct TF_Tensor {
   drystone::host::Memory* memory = nullptr;  // NULL: no value yet
   std::atomic<std::int32_t> users{1};        // of the executor, which shares whole tensors
   static constexpr std::int32_t kDeleted = -0x44454144;
-  bool steady = false;                       // of a variable that the plan does not change
+  bool is_session_constant = false;          // of a variable that the plan does not change
 };
 static_assert(sizeof(TF_Tensor) <= drystone::host::kBlockUnit);
 

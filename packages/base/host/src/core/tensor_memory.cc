@@ -63,7 +63,7 @@ void free_memory(Memory* memory) noexcept {
     const std::uint64_t slot = memory->token;
     const bool planned = memory->planned;
     memory->~Memory();
-    if (!planned) give_block(memory, bytes);
+    if (!planned) free_block(memory, bytes);
     if (arena != nullptr) arena->give(slot, planned);
     return;
   }
@@ -85,7 +85,7 @@ Memory* allocate(TF_DataType dtype, std::size_t length, const GuardOwner* owner)
   std::uint64_t slot = 0;
   void* block = arena != nullptr ? arena->take(bytes, &slot) : nullptr;
   const bool planned = block != nullptr;
-  if (!planned) block = take_block(bytes);
+  if (!planned) block = allocate_block(bytes);
   auto* memory = new (block) Memory();
   born(Kind::memory);
   memory->argument = slot != 0 ? arena : nullptr;
@@ -103,11 +103,11 @@ Memory* allocate(TF_DataType dtype, std::size_t length, const GuardOwner* owner)
   return memory;
 }
 
-Room room_of(const Memory& memory) noexcept {
-  if (!memory.ours) return {Place::lent, memory.length};
+Allocation allocation_of(const Memory& memory) noexcept {
+  if (!memory.ours) return {AllocationKind::borrowed, memory.length};
   const std::size_t bytes = block_bytes(memory.length, memory.guarded);
-  if (memory.planned) return {Place::arena, bytes};
-  return room_of_block(&memory, bytes);
+  if (memory.planned) return {AllocationKind::arena, bytes};
+  return allocation_of_block(&memory, bytes);
 }
 
 }  // namespace drystone::host

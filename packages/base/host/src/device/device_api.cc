@@ -53,10 +53,10 @@ void describe_usage(Json& json, DS_Device& device) {
 }
 
 void describe_allocator(Json& json, DS_Device& device) {
-  auto room = DRYSTONE_ROOM(SP_AllocatorStats, SP_ALLOCATORSTATS_STRUCT_SIZE);
-  if (!device.executor->get_allocator_stats(device.sp(), room.get())) return;
-  room.settle();
-  const SP_AllocatorStats& stats = *room;
+  auto padded = DRYSTONE_PADDED_STRUCT(SP_AllocatorStats, SP_ALLOCATORSTATS_STRUCT_SIZE);
+  if (!device.executor->get_allocator_stats(device.sp(), padded.get())) return;
+  padded.settle();
+  const SP_AllocatorStats& stats = *padded;
   json.key("allocator");
   json.object();
   json.integer("num_allocs", stats.num_allocs);

@@ -46,16 +46,16 @@ void require_functions(const SP_PlatformFns& fns) {
 }  // namespace
 
 Platform::Platform(std::string library, Init init) : library_(std::move(library)) {
-  auto room = DRYSTONE_ROOM(SE_PlatformRegistrationParams,
+  auto padded = DRYSTONE_PADDED_STRUCT(SE_PlatformRegistrationParams,
                             SE_PLATFORM_REGISTRATION_PARAMS_STRUCT_SIZE);
-  room->major_version = SE_MAJOR;
-  room->minor_version = SE_MINOR;
-  room->patch_version = SE_PATCH;
-  room->platform = platform_.get();
-  room->platform_fns = fns_.get();
-  call_plugin("SE_InitPlugin", [&](TF_Status* status) { init(room.get(), status); });
-  room.settle();
-  check(*room);
+  padded->major_version = SE_MAJOR;
+  padded->minor_version = SE_MINOR;
+  padded->patch_version = SE_PATCH;
+  padded->platform = platform_.get();
+  padded->platform_fns = fns_.get();
+  call_plugin("SE_InitPlugin", [&](TF_Status* status) { init(padded.get(), status); });
+  padded.settle();
+  check(*padded);
 }
 
 void Platform::check(const SE_PlatformRegistrationParams& params) {
@@ -130,18 +130,18 @@ void Platform::fill_device(DS_Device& made, int ordinal) {
     ++made.made;
     params.settle();
   };
-  auto device = DRYSTONE_ROOM(SE_CreateDeviceParams, SE_CREATE_DEVICE_PARAMS_STRUCT_SIZE);
+  auto device = DRYSTONE_PADDED_STRUCT(SE_CreateDeviceParams, SE_CREATE_DEVICE_PARAMS_STRUCT_SIZE);
   made.device->ordinal = ordinal;
   device->ordinal = ordinal;
   device->device = made.device.get();
   create("create_device", fns_->create_device, device);
   made.device.settle();
-  auto facts = DRYSTONE_ROOM(SE_CreateDeviceFnsParams, SE_CREATE_DEVICE_FNS_PARAMS_STRUCT_SIZE);
+  auto facts = DRYSTONE_PADDED_STRUCT(SE_CreateDeviceFnsParams, SE_CREATE_DEVICE_FNS_PARAMS_STRUCT_SIZE);
   facts->device_fns = made.facts.get();
   create("create_device_fns", fns_->create_device_fns, facts);
   made.facts.settle();
   auto executor =
-      DRYSTONE_ROOM(SE_CreateStreamExecutorParams, SE_CREATE_STREAM_EXECUTOR_PARAMS_STRUCT_SIZE);
+      DRYSTONE_PADDED_STRUCT(SE_CreateStreamExecutorParams, SE_CREATE_STREAM_EXECUTOR_PARAMS_STRUCT_SIZE);
   executor->stream_executor = made.executor.get();
   create("create_stream_executor", fns_->create_stream_executor, executor);
   settle_executor(made, unified_memory());

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "device/room.h"
+#include "device/padded_struct.h"
 #include "drystone/device.h"
 #include "drystone_host/device.h"
 
@@ -28,12 +28,12 @@ struct DS_Device {
   const SP_Device* sp() { return device.get(); }
 
   drystone::host::Platform& platform;
-  drystone::host::Room<SP_Device> device = DRYSTONE_ROOM(SP_Device, SP_DEVICE_STRUCT_SIZE);
-  drystone::host::Room<SP_DeviceFns> facts =
-      DRYSTONE_ROOM(SP_DeviceFns, SP_DEVICE_FNS_STRUCT_SIZE);
-  drystone::host::Room<SP_StreamExecutor> executor =
-      DRYSTONE_ROOM(SP_StreamExecutor, SP_STREAMEXECUTOR_STRUCT_SIZE);
-  drystone::host::Room<SP_TimerFns> timer = DRYSTONE_ROOM(SP_TimerFns, SP_TIMER_FNS_STRUCT_SIZE);
+  drystone::host::PaddedStruct<SP_Device> device = DRYSTONE_PADDED_STRUCT(SP_Device, SP_DEVICE_STRUCT_SIZE);
+  drystone::host::PaddedStruct<SP_DeviceFns> facts =
+      DRYSTONE_PADDED_STRUCT(SP_DeviceFns, SP_DEVICE_FNS_STRUCT_SIZE);
+  drystone::host::PaddedStruct<SP_StreamExecutor> executor =
+      DRYSTONE_PADDED_STRUCT(SP_StreamExecutor, SP_STREAMEXECUTOR_STRUCT_SIZE);
+  drystone::host::PaddedStruct<SP_TimerFns> timer = DRYSTONE_PADDED_STRUCT(SP_TimerFns, SP_TIMER_FNS_STRUCT_SIZE);
   std::size_t executor_size = 0;  // as the plugin stated it
   bool has_timer = false;
   // How many of device, facts, executor and timer the plugin has made, in this order.
@@ -80,8 +80,8 @@ class Platform {
   std::string name_;
   std::string type_;
   std::array<int, 3> version_{};
-  Room<SP_Platform> platform_ = DRYSTONE_ROOM(SP_Platform, SP_PLATFORM_STRUCT_SIZE);
-  Room<SP_PlatformFns> fns_ = DRYSTONE_ROOM(SP_PlatformFns, SP_PLATFORM_FNS_STRUCT_SIZE);
+  PaddedStruct<SP_Platform> platform_ = DRYSTONE_PADDED_STRUCT(SP_Platform, SP_PLATFORM_STRUCT_SIZE);
+  PaddedStruct<SP_PlatformFns> fns_ = DRYSTONE_PADDED_STRUCT(SP_PlatformFns, SP_PLATFORM_FNS_STRUCT_SIZE);
   void (*destroy_platform_)(SP_Platform*) = nullptr;
   void (*destroy_platform_fns_)(SP_PlatformFns*) = nullptr;
   std::mutex mutex_;

@@ -9,7 +9,7 @@
 #include "core/json.h"
 #include "device/calls.h"
 #include "device/init.h"
-#include "device/room.h"
+#include "device/padded_struct.h"
 #include "device/shutdown.h"
 #include "drystone/profiler.h"
 #include "drystone_host/device.h"
@@ -27,8 +27,8 @@ struct Profiler {
   std::string library;
   std::string type;
   std::string version;
-  Room<TP_Profiler> profiler = DRYSTONE_ROOM(TP_Profiler, TP_PROFILER_STRUCT_SIZE);
-  Room<TP_ProfilerFns> fns = DRYSTONE_ROOM(TP_ProfilerFns, TP_PROFILER_FNS_STRUCT_SIZE);
+  PaddedStruct<TP_Profiler> profiler = DRYSTONE_PADDED_STRUCT(TP_Profiler, TP_PROFILER_STRUCT_SIZE);
+  PaddedStruct<TP_ProfilerFns> fns = DRYSTONE_PADDED_STRUCT(TP_ProfilerFns, TP_PROFILER_FNS_STRUCT_SIZE);
   void (*destroy_profiler)(TP_Profiler*) = nullptr;
   void (*destroy_profiler_fns)(TP_ProfilerFns*) = nullptr;
   std::mutex mutex;  // the plugin is never called twice at once
@@ -76,22 +76,22 @@ void check(Profiler& made, const TF_ProfilerRegistrationParams& params) {
 
 std::unique_ptr<Profiler> make(const std::string& library, Init init) {
   auto made = std::make_unique<Profiler>();
-  auto room = DRYSTONE_ROOM(TF_ProfilerRegistrationParams,
+  auto padded = DRYSTONE_PADDED_STRUCT(TF_ProfilerRegistrationParams,
                             TF_PROFILER_REGISTRATION_PARAMS_STRUCT_SIZE);
-  room->major_version = TP_MAJOR;
-  room->minor_version = TP_MINOR;
-  room->patch_version = TP_PATCH;
-  room->profiler = made->profiler.get();
-  room->profiler_fns = made->fns.get();
-  call_plugin("TF_InitProfiler", [&](TF_Status* status) { init(room.get(), status); });
-  room.settle();
-  check(*made, *room);
+  padded->major_version = TP_MAJOR;
+  padded->minor_version = TP_MINOR;
+  padded->patch_version = TP_PATCH;
+  padded->profiler = made->profiler.get();
+  padded->profiler_fns = made->fns.get();
+  call_plugin("TF_InitProfiler", [&](TF_Status* status) { init(padded.get(), status); });
+  padded.settle();
+  check(*made, *padded);
   made->library = library;
   made->type = made->profiler->device_type;
-  made->version = std::to_string(room->major_version) + "." + std::to_string(room->minor_version) +
-                  "." + std::to_string(room->patch_version);
-  made->destroy_profiler = room->destroy_profiler;
-  made->destroy_profiler_fns = room->destroy_profiler_fns;
+  made->version = std::to_string(padded->major_version) + "." + std::to_string(padded->minor_version) +
+                  "." + std::to_string(padded->patch_version);
+  made->destroy_profiler = padded->destroy_profiler;
+  made->destroy_profiler_fns = padded->destroy_profiler_fns;
   return made;
 }
 

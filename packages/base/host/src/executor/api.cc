@@ -7,15 +7,15 @@
 #include "core/failure.h"
 #include "core/floating_mode.h"
 #include "core/json.h"
-#include "executor/aside.h"
+#include "executor/detached_run.h"
 #include "executor/own_feeds.h"
 #include "executor/root_values.h"
 #include "executor/run.h"
 #include "kernels/kernel.h"
-#include "library/last_words.h"
+#include "library/crash_report.h"
 #include "library/loaded.h"
 #include "library/process_state.h"
-#include "executor/tiles.h"
+#include "executor/micro_batches.h"
 #include "executor/trace.h"
 #include "threads/pool.h"
 
@@ -80,7 +80,7 @@ void compute(Run& run, DS_Plan& plan, TF_Tensor* const* given, Values& found) {
   try {
     const OwnFeeds own(given, block.feeds, run.stop());
     TF_Tensor* const* const feeds = own.data();
-    if (block.tiles != nullptr && run_in_tiles(run, block, feeds, plan.session.tile_bytes, found.data())) return;
+    if (block.micro_batches != nullptr && run_in_micro_batches(run, block, feeds, plan.session.micro_batch_bytes, found.data())) return;
     RootValues values(run.stack, block, feeds);
     run.run(block, values.data(), found.data());
   } catch (const Failure& failure) {  // a kernel that was told to stop failed in its own words
@@ -135,7 +135,7 @@ void run_given(DS_Plan& plan, const DS_RunOptions& options, std::string* record,
                  TF_Tensor* const* feeds, TF_Tensor** fetches) {
   if (plan.session.states.is_damaged()) fail_damaged(plan.session.states.damage());
   if (plan.session.stuck.any()) plan.session.stuck.refuse(*plan.program);
-  if (runs_aside(plan, options, feeds) && run_aside(plan, options, record, feeds, fetches)) return;
+  if (runs_detached(plan, options, feeds) && run_detached(plan, options, record, feeds, fetches)) return;
   run_here(plan, options, record, feeds, fetches, nullptr);
 }
 
@@ -215,7 +215,7 @@ void numbers(Json* json, const char* name, const std::vector<std::int32_t>& from
 void describe(const Program& program, Json* json) {
   static constexpr const char* kNames[] = {
       "kernel", "switch", "merge", "enter", "exit", "next_iteration", "trigger", "nothing",
-      "forward", "constant", "call", "if", "case", "while", "steady", "loop", "transfer"};
+      "forward", "constant", "call", "if", "case", "while", "session-constant", "loop", "transfer"};
   json->object();
   json->key("blocks");
   json->array();
@@ -226,7 +226,7 @@ void describe(const Program& program, Json* json) {
     json->integer("values", block.values());
     json->boolean("has_frames", block.has_frames);
     numbers(json, "fetches", block.fetches, {0, static_cast<std::int32_t>(block.fetches.size())});
-    if (block.tiles != nullptr) json->integer("example_bytes", block.tiles->bytes);
+    if (block.micro_batches != nullptr) json->integer("example_bytes", block.micro_batches->bytes);
     if (!block.whole_because.empty()) json->text("whole_because", block.whole_because);
     json->key("instructions");
     json->array();
@@ -264,7 +264,7 @@ DS_Session* DS_NewSession(const DS_SessionOptions* options, TF_Status* status) {
     session->callbacks = members(given.callbacks, "callbacks");
     session->threads = given.threads;
     session->inter_op_threads = given.inter_op_threads;
-    session->tile_bytes = given.tile_bytes;
+    session->micro_batch_bytes = given.micro_batch_bytes;
     out = session.release();
   });
   return out;

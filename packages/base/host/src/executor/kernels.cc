@@ -201,14 +201,14 @@ void Run::callback(const Instruction& in, std::int32_t number, TF_Tensor** input
   throw failure_in(status_);
 }
 
-void Run::steady(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
-  const auto number = static_cast<std::size_t>(in.steady);
+void Run::session_constant(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+  const auto number = static_cast<std::size_t>(in.session_constant);
   const std::uint64_t now = plan_.session.generation.load(std::memory_order_acquire);
   {
     const std::lock_guard lock(plan_.mutex);
     if (plan_.generation != now) plan_.forget();
     plan_.generation = now;
-    plan_.kept.resize(static_cast<std::size_t>(plan_.program->steady));
+    plan_.kept.resize(static_cast<std::size_t>(plan_.program->session_constants));
     const auto& kept = plan_.kept[number];
     if (!kept.empty()) {
       for (std::size_t k = 0; k < kept.size(); ++k) outputs[k] = hold(kept[k]);

@@ -11,8 +11,8 @@
 #include "drystone/sdk/wire.hpp"
 #include "executor/frames.h"
 #include "executor/plan.h"
-#include "executor/tiles.h"
-#include "executor/together.h"
+#include "executor/micro_batches.h"
+#include "executor/parallel_schedule.h"
 #include "executor/value.h"
 #include "kernels/registry.h"
 #include "kernels/tensor_proto.h"
@@ -89,7 +89,7 @@ Slice append(std::vector<std::int32_t>* array, const std::vector<std::int32_t>& 
 }
 
 bool needs_kernel(Kind kind) {
-  return kind == Kind::kernel || kind == Kind::steady || kind == Kind::transfer;
+  return kind == Kind::kernel || kind == Kind::session_constant || kind == Kind::transfer;
 }
 
 std::int32_t blocks_of(Kind kind) {
@@ -120,10 +120,10 @@ class BlockLoader {
         case 5: block_.feed_names.emplace_back(r.bytes()); break;
         case 6: block_.fetch_names.emplace_back(r.bytes()); break;
         case 7: types(r); break;
-        case 8: numbers(r, &tiles().feeds); break;
-        case 9: numbers(r, &tiles().fetches); break;
-        case 10: tiles().bytes = static_cast<std::int64_t>(r.varint()); break;
-        case 11: tiles().least = r.int32(); break;
+        case 8: numbers(r, &micro_batches().feeds); break;
+        case 9: numbers(r, &micro_batches().fetches); break;
+        case 10: micro_batches().bytes = static_cast<std::int64_t>(r.varint()); break;
+        case 11: micro_batches().least = r.int32(); break;
         case 12: block_.whole_because = r.bytes(); break;
         default: break;
       }
@@ -136,13 +136,13 @@ class BlockLoader {
     for (const std::int32_t value : block_.fetches) check_value(value, "a fetch");
     check_order();
     if (block_.has_frames) block_.layout = std::make_unique<Frames>(block_);
-    if (block_.tiles != nullptr) check_tiles(block_);
+    if (block_.micro_batches != nullptr) check_micro_batches(block_);
   }
 
  private:
-  Tiles& tiles() {
-    if (block_.tiles == nullptr) block_.tiles = std::make_unique<Tiles>();
-    return *block_.tiles;
+  MicroBatches& micro_batches() {
+    if (block_.micro_batches == nullptr) block_.micro_batches = std::make_unique<MicroBatches>();
+    return *block_.micro_batches;
   }
 
   void types(const wire::Reader& r) {
@@ -180,7 +180,7 @@ class BlockLoader {
     if (in.kind == Kind::enter) in.frame = frame(fields.frame);
     if (in.kind == Kind::constant) constant(in, fields);
     if (needs_kernel(in.kind)) kernel(in, fields);
-    if (in.kind == Kind::steady) in.steady = program_.steady++;
+    if (in.kind == Kind::session_constant) in.session_constant = program_.session_constants++;
     check_shape(in, fields);
     block_.instructions.push_back(std::move(in));
   }
@@ -443,7 +443,7 @@ std::unique_ptr<Program> load(std::string_view bytes, std::span<TF_Tensor* const
   for (Block& block : out->blocks) {
     if (!block.has_frames) plan_lifetimes(block);
   }
-  find_together(*out);
+  find_parallel_schedules(*out);
   note_plugins(out.get());
   return out;
 }

@@ -43,7 +43,7 @@ DS_RunOptions options_within() {
 }
 
 int threads_within() {
-  return outer.run != nullptr ? outer.run->threads_together() : std::numeric_limits<int>::max();
+  return outer.run != nullptr ? outer.run->threads_in_parallel() : std::numeric_limits<int>::max();
 }
 
 void Run::lend(DS_RunOptions* options) const {

@@ -18,7 +18,7 @@ namespace drystone::host::executor {
 // PlanKind of plan.proto.
 enum class Kind : std::uint8_t {
   kernel, switch_, merge, enter, exit, next_iteration, trigger, nothing, forward, constant, call,
-  if_, case_, while_, steady, loop, transfer, count
+  if_, case_, while_, session_constant /* PLAN_STEADY */, loop, transfer, count
 };
 
 // Whether an instruction runs blocks.
@@ -60,7 +60,7 @@ struct Instruction {
   Slice dead_after;           // of Block::dead_after: values that nobody needs after it
   Slice deref;                // of Block::deref: inputs that are read where they are references
   std::int32_t frame = -1;    // of enter: number of its name in the block
-  std::int32_t steady = -1;   // number of its kept outputs in the session's plan
+  std::int32_t session_constant = -1;  // number of its kept outputs in the session's plan
   KernelPtr kernel;
   bool reads_version = false;              // the executor reads a variable with its version
   TF_DataType value_type = TF_FLOAT;       // the variable's
@@ -71,8 +71,8 @@ struct Instruction {
 };
 
 struct Frames;
-struct Tiles;
-struct Together;
+struct MicroBatches;
+struct ParallelSchedule;
 
 struct Block {
   Block();
@@ -81,7 +81,7 @@ struct Block {
   Block& operator=(Block&&) noexcept;
 
   std::string name;
-  std::string whole_because;               // why batches do not run in tiles; for people
+  std::string whole_because;               // why batches do not run in micro-batches; for people
   std::int32_t feeds = 0;
   bool has_frames = false;                 // v1 control flow: the dataflow engine runs it
   std::int32_t lent_from = 0;              // feeds from this one on: the caller keeps and drops them
@@ -100,8 +100,8 @@ struct Block {
   std::vector<std::string> fetch_names;
   std::vector<TF_DataType> feed_types;
   std::unique_ptr<Frames> layout;          // of a block with frames
-  std::unique_ptr<Together> together;      // of a block whose instructions may run at once
-  std::unique_ptr<Tiles> tiles;            // of a first block that computes each example by itself
+  std::unique_ptr<ParallelSchedule> parallel_schedule;      // of a block whose instructions may run at once
+  std::unique_ptr<MicroBatches> micro_batches;            // of a first block that computes each example by itself
 
   std::int32_t values() const { return static_cast<std::int32_t>(initial.size()); }
   std::span<const std::int32_t> inputs_of(const Instruction& in) const {
@@ -118,7 +118,7 @@ struct Program {
 
   std::int32_t graph_def_version = 0;
   std::vector<Block> blocks;
-  std::int32_t steady = 0;                 // how many instructions keep their outputs
+  std::int32_t session_constants = 0;      // how many instructions keep their outputs
   std::vector<TF_Tensor*> held;
   std::vector<std::string> plugins;        // files whose kernels it calls and nobody vouches for
 };

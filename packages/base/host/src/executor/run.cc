@@ -7,7 +7,7 @@
 #include "core/failure.h"
 #include "drystone/tstring.h"
 #include "executor/ticker.h"
-#include "executor/together.h"
+#include "executor/parallel_schedule.h"
 #include "executor/trace.h"
 #include "kernels/variable.h"
 
@@ -67,7 +67,7 @@ TF_Tensor** Stack::take_elsewhere(std::size_t count) {
 
 Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace, RunStop* stop)
     : stack(Stack::of_thread()), plan_(plan), callbacks_(plan.session.callbacks), trace_(trace),
-      most_together_(threads_within()) {
+      most_in_parallel_(threads_within()) {
   facts_.struct_size = DS_KERNEL_CALL_STRUCT_SIZE;
   facts_.graph_def_version = plan.program->graph_def_version;
   DS_RunOptions given{};
@@ -112,7 +112,7 @@ std::unique_ptr<Run> Run::for_another_thread() const {
   out->stop_ = stop_;
   out->now_ = now_;
   out->depth_ = depth_;
-  out->most_together_ = most_together_;
+  out->most_in_parallel_ = most_in_parallel_;
   return out;
 }
 
@@ -172,7 +172,7 @@ void Run::run(const Block& block, TF_Tensor** values, TF_Tensor** fetches) {
 
 void Run::run_in_order(const Block& block, TF_Tensor** values, TF_Tensor** fetches) {
   const auto count = static_cast<std::int32_t>(block.instructions.size());
-  if (block.together != nullptr && run_together(block, values)) {
+  if (block.parallel_schedule != nullptr && run_in_parallel(block, values)) {
     // it has run
   } else if (trace_ != nullptr) {
     Recording recording(*trace_, block, values);
@@ -266,16 +266,16 @@ void Run::read_variables(const Block& block, const Instruction& in, TF_Tensor** 
     if (variable == nullptr) continue;
     read->push_back(kernels::variable_of(variable)->initialized().release());
     input = read->back();
-    input->steady = in.is_constant;
+    input->is_session_constant = in.is_constant;
   }
 }
 
 namespace {
 
 // Kernels may keep what they make of values that nobody else sees yet.
-void mark_steady(TF_Tensor* const* values, std::int32_t count) {
+void mark_session_constant(TF_Tensor* const* values, std::int32_t count) {
   for (std::int32_t k = 0; k < count; ++k) {
-    if (values[k] != nullptr && values[k]->users.load(std::memory_order_relaxed) == 1) values[k]->steady = true;
+    if (values[k] != nullptr && values[k]->users.load(std::memory_order_relaxed) == 1) values[k]->is_session_constant = true;
   }
 }
 
@@ -293,10 +293,10 @@ void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
   switch (in.kind) {
     case Kind::kernel:
       kernel(in, inputs, given_up, outputs);
-      if (in.is_constant) mark_steady(outputs, in.outputs.count);
+      if (in.is_constant) mark_session_constant(outputs, in.outputs.count);
       break;
     case Kind::transfer: callback(in, in.callback, inputs, outputs); break;
-    case Kind::steady: steady(in, inputs, outputs); break;
+    case Kind::session_constant: session_constant(in, inputs, outputs); break;
     case Kind::forward:
       for (std::int32_t k = 0; k < in.inputs.count; ++k) outputs[k] = hold(inputs[k]);
       break;

@@ -35,7 +35,7 @@ struct DS_Session {
   DS_Callbacks callbacks{};
   std::int32_t threads = 0;           // inside a kernel; 0: all
   std::int32_t inter_op_threads = 0;  // kernels at once; 0: as many as there are threads
-  std::int64_t tile_bytes = 0;        // of values of a tile; 0: what caches hold; below: no tiles
+  std::int64_t micro_batch_bytes = 0;        // of values of a micro-batch; 0: what caches hold; below: none
   std::atomic<std::uint64_t> generation{1};  // of what plans keep; a reset begins a new one
   DS_NodeStates states;                      // of kernels
   drystone::host::executor::Stuck stuck;
@@ -55,7 +55,7 @@ struct DS_Plan {
   std::unique_ptr<drystone::host::executor::Program> program;
   std::mutex mutex;
   std::uint64_t generation = 0;                     // of `kept`; this and kept: under the mutex
-  std::vector<std::vector<TF_Tensor*>> kept;        // outputs of steady instructions
+  std::vector<std::vector<TF_Tensor*>> kept;        // outputs of session constants
   bool asks = false;                                // the embedder computes some of it
   std::atomic<std::int64_t> brief{-1};              // bytes of feeds with which a run was brief
 
@@ -168,7 +168,7 @@ class Run {
   // A thread that helps with this run needs facts of its own.
   bool is_on_its_thread() const { return thread_ == std::this_thread::get_id(); }
   std::unique_ptr<Run> for_another_thread() const;
-  int threads_together() const;
+  int threads_in_parallel() const;
 
   // Says how a plan runs that is part of this run.
   void lend(DS_RunOptions* options) const;
@@ -182,9 +182,9 @@ class Run {
   void run_in_order(const Block& block, TF_Tensor** values, TF_Tensor** fetches);
   void run_range(const Block& block, std::int32_t begin, std::int32_t end, TF_Tensor** values,
                  Recording* recording);
-  bool run_together(const Block& block, TF_Tensor** values);
-  void run_stretches(const Block& block, TF_Tensor** values, int threads);
-  bool try_together(const Block& block, TF_Tensor** values, int threads);
+  bool run_in_parallel(const Block& block, TF_Tensor** values);
+  void run_segments(const Block& block, TF_Tensor** values, int threads);
+  bool try_in_parallel(const Block& block, TF_Tensor** values, int threads);
   bool measure(const Block& block, TF_Tensor** values, int threads);
   void advance(const Block& block, const Instruction& in, TF_Tensor** values);
   void compute_step(const Block& block, const Instruction& in, TF_Tensor** values);
@@ -203,7 +203,7 @@ class Run {
                           TF_Tensor** outputs);
   void callback(const Instruction& in, std::int32_t number, TF_Tensor** inputs,
                 TF_Tensor** outputs);
-  void steady(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
+  void session_constant(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void choose(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
               TF_Tensor** outputs);
   void loop(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
@@ -243,7 +243,7 @@ class Run {
   // Of stop_; its own where the plan may be gone before the run is over that it is a part of.
   RunStop::Now* now_ = &own_stop_.place_of_now();
   int depth_ = 0;
-  int most_together_;  // kernels at once, as the run has it that this is a part of
+  int most_in_parallel_;  // kernels at once, as the run has it that this is a part of
   TF_Status status_;
 };
 

@@ -16,9 +16,9 @@ bool counts(const Memory* memory) noexcept {
   return memory != nullptr && !memory->opaque && !memory->constant;
 }
 
-const char* name_of(Place place) noexcept {
-  static constexpr const char* kNames[] = {"", "lent", "small block", "span", "heap", "arena"};
-  return kNames[static_cast<std::size_t>(place)];
+const char* name_of(AllocationKind kind) noexcept {
+  static constexpr const char* kNames[] = {"", "borrowed", "small block", "large block", "heap", "arena"};
+  return kNames[static_cast<std::size_t>(kind)];
 }
 
 std::int64_t thread_number() noexcept {
@@ -84,7 +84,7 @@ void Trace::add(const Block& block, const Instruction& in, std::int64_t start,
     const TF_Tensor* value = outputs == nullptr ? nullptr : outputs[k];
     const auto found = value == nullptr ? followed_.end() : followed_.find(value->memory);
     outputs_.push_back({bytes_of(value), found == followed_.end() ? -1 : found->second.number,
-                        is_array(value) ? room_of(*value->memory) : Room{}});
+                        is_array(value) ? allocation_of(*value->memory) : Allocation{}});
   }
   events_.push_back({static_cast<std::int32_t>(&block - program_.blocks.data()),
                      static_cast<std::int32_t>(&in - block.instructions.data()), thread_number(),
@@ -116,8 +116,8 @@ std::string Trace::json() {
     out.array();
     for (const Output& output : event.outputs.of(outputs_)) {
       out.array();
-      out.text(name_of(output.room.place));
-      out.integer(static_cast<std::int64_t>(output.room.bytes));
+      out.text(name_of(output.allocation.kind));
+      out.integer(static_cast<std::int64_t>(output.allocation.bytes));
       out.close();
     }
     out.close();

@@ -46,7 +46,7 @@ class Trace {
   struct Output {
     std::int64_t bytes;
     std::int64_t memory;  // its number, -1: not followed
-    Room room;
+    Allocation allocation;
   };
   struct Followed {
     std::int64_t number;
@@ -62,7 +62,7 @@ class Trace {
   std::vector<Output> outputs_;
 };
 
-// Takes notes of one block that runs in order, or in stretches on several threads.
+// Takes notes of one block that runs in order, or in segments on several threads.
 class Recording {
  public:
   Recording(Trace& trace, const Block& block, TF_Tensor* const* values);

@@ -10,7 +10,7 @@
 #include "kernels/context.h"
 #include "drystone/logging.h"
 #include "library/loaded.h"
-#include "threads/leaving.h"
+#include "threads/abandonable_call.h"
 
 namespace drystone::host::kernels {
 namespace {
@@ -90,7 +90,7 @@ void DS_Kernel::create_and_leave() {
   if (registered->create == nullptr) return create();
   retain();
   const std::shared_ptr<DS_Kernel> held(this, [](DS_Kernel* kernel) { kernel->release(); });
-  if (call_leaving(registered->library, [held] { held->create(); }, {}) == Ended::returned) return;
+  if (call_abandonable(registered->library, [held] { held->create(); }, {}) == CallEnd::returned) return;
   fail_at(subject(), {TF_CANCELLED, "its create function was left as it had not returned"});
 }
 
@@ -147,9 +147,9 @@ void DS_Kernel::destroy_state() noexcept {
     const auto deletion = std::make_shared<const Deletion>(
         Deletion{registered, std::string(node.name()), std::string(node.op()), state});
     if (!registered->is_watched) return deletion->run(), 0;
-    if (has_left(registered->library)) return 0;  // its others would wait, too
-    const Patience patience{kMostForDelete, false};
-    if (call_leaving(registered->library, [deletion] { deletion->run(); }, patience) != Ended::returned) {
+    if (has_abandoned_call(registered->library)) return 0;  // its others would wait, too
+    const CallLimits patience{kMostForDelete, false};
+    if (call_abandonable(registered->library, [deletion] { deletion->run(); }, patience) != CallEnd::returned) {
       TF_Log(TF_WARNING, "%s: its delete function has not returned for 5 s; drystone goes on without it",
              title().c_str());
     }

@@ -8,7 +8,7 @@
 #include "kernels/callbacks.h"
 #include "kernels/context.h"
 #include "kernels/watch.h"
-#include "library/last_words.h"
+#include "library/crash_report.h"
 #include "library/loaded.h"
 
 using namespace drystone::host;

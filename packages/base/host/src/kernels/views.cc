@@ -215,7 +215,7 @@ TF_Bool DS_InputIsConstant(TF_OpKernelContext* ctx, int i) {
   const auto k = static_cast<std::size_t>(i);
   if (!ctx->input_variables.empty() && ctx->variable(k) != nullptr) return 0;
   const TF_Tensor& input = *ctx->inputs[k];
-  return input.memory != nullptr && (input.memory->constant || input.steady) ? 1 : 0;
+  return input.memory != nullptr && (input.memory->constant || input.is_session_constant) ? 1 : 0;
 }
 
 TF_Bool DS_InputIdentity(TF_OpKernelContext* ctx, int i, uint64_t* identity) {

@@ -14,9 +14,9 @@
 #include "core/plugin_call.h"
 #include "drystone/logging.h"
 #include "library/binding.h"
-#include "library/ending.h"
+#include "library/exit_limit.h"
 #include "library/inspect.h"
-#include "library/last_words.h"
+#include "library/crash_report.h"
 #include "library/open.h"
 #include "library/platform.h"
 #include "library/redirect.h"
@@ -82,7 +82,7 @@ void take(Library& library, const Changes& changes, const std::string& when) {
 
 // Opens the file, whose constructors run.
 void open_into(DS_Library& library, const std::vector<std::string>& without) {
-  prepare_last_words();
+  install_crash_handlers();
   prepare_thread();
   const OutputToError elsewhere;
   HostState state;
@@ -91,7 +91,7 @@ void open_into(DS_Library& library, const std::vector<std::string>& without) {
     const PluginCall running("a constructor", library.path.c_str());
     library.handle = open_plugin(library.path, without);
   }
-  prepare_end();
+  limit_exit_time();
   take(library, state.put_back(), "while it was opened");
 }
 
@@ -138,7 +138,7 @@ void call(DS_Library& library, DS_EntryResult& result) {
     }
     take(library, state.put_back(), std::string("while ") + result.entry->symbol + " ran");
   });
-  prepare_end();
+  limit_exit_time();
   global.report(&library.warnings);
   if (status.code != TF_OK) result.failure = failure_in(status);
 }

@@ -15,7 +15,7 @@
 #include "core/failure.h"
 #include "library/binding.h"
 #include "library/elf_image.h"
-#include "library/stand_ins.h"
+#include "library/symbol_stubs.h"
 
 namespace drystone::host {
 namespace {
@@ -99,7 +99,7 @@ void* open_plugin(const std::string& path, const std::vector<std::string>& witho
   const int flags = binding_flags();
   std::vector<std::string> needed = {path};
   if (!host.empty()) needed.insert(needed.begin(), host);
-  if (!without.empty()) needed.push_back(open_stand_ins(path, without));
+  if (!without.empty()) needed.push_back(open_symbol_stubs(path, without));
   const Opening no_throwing;
   std::string error;
   for (;;) {

@@ -17,7 +17,7 @@ void* find_symbol(void* handle, const char* name) noexcept;
 void* find_own_symbol(void* handle, const char* name) noexcept;
 
 // Opens a plugin so that its undefined symbols bind to the host, and `without`, functions that nobody
-// defines, to stand-ins. Throws Failure.
+// defines, to stubs. Throws Failure.
 void* open_plugin(const std::string& path, const std::vector<std::string>& without);
 
 // Names of TensorFlow's libraries that aliases were opened for, sorted.

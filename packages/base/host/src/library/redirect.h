@@ -1,7 +1,7 @@
 // Calls that plugins make of the C library and that end the process, or change what is the program's:
 // they go through functions of the host.
 //
-// What ends it says who called (library/last_words.h). What changes the program's signals, files 0 to 2,
+// What ends it says who called (library/crash_report.h). What changes the program's signals, files 0 to 2,
 // working folder, limits or timer is refused (EPERM) with a warning where nobody looks afterwards
 // (library/host_state.h): on a plugin's own threads, and in calls that are not looked at. Copies that were
 // made by fork do as they like.

@@ -18,7 +18,7 @@
 #include "core/plugin_call.h"
 #include "drystone/logging.h"
 #include "library/host_state.h"
-#include "library/last_words.h"
+#include "library/crash_report.h"
 #include "library/redirect.h"
 
 namespace drystone::host {

@@ -6,7 +6,7 @@
 #include "core/failure.h"
 #include "core/library.h"
 #include "core/plugin_call.h"
-#include "library/last_words.h"
+#include "library/crash_report.h"
 
 namespace drystone::host {
 namespace {

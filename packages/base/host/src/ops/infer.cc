@@ -12,7 +12,7 @@
 #include "drystone_host/ops.h"
 #include "library/host_state.h"
 #include "library/loaded.h"
-#include "threads/leaving.h"
+#include "threads/abandonable_call.h"
 
 namespace drystone::host::ops {
 namespace {
@@ -69,7 +69,7 @@ struct Asked {
 
 void call_and_leave(const std::shared_ptr<Asked>& asked) {
   const auto work = [asked] { call(*asked->op, asked->context); };
-  if (call_leaving(asked->op->library, work, {}) == Ended::returned) return;
+  if (call_abandonable(asked->op->library, work, {}) == CallEnd::returned) return;
   fail(TF_CANCELLED, named(*asked->op, asked->context.attrs.node) + " was left as it had not returned");
 }
 

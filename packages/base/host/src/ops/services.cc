@@ -15,7 +15,7 @@
 #include "core/failure.h"
 #include "drystone/sdk/wire.hpp"
 #include "drystone_host/ops.h"
-#include "threads/leaving.h"
+#include "threads/abandonable_call.h"
 
 namespace drystone::host::ops {
 namespace {

@@ -10,7 +10,7 @@
 #include "core/failure.h"
 #include "drystone/sdk/wire.hpp"
 #include "optimizer/item.h"
-#include "threads/leaving.h"
+#include "threads/abandonable_call.h"
 
 namespace drystone::host {
 namespace {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "device/calls.h"
-#include "device/room.h"
+#include "device/padded_struct.h"
 #include "library/loaded.h"
 #include "library/open.h"
 #include "optimizer/registry.h"
@@ -29,10 +29,10 @@ constexpr std::size_t kFirstToggle = offsetof(TP_OptimizerConfigs, disable_model
 
 // The structs that TF_InitGraph fills in.
 struct Tables {
-  Room<TP_OptimizerRegistrationParams> params =
-      DRYSTONE_ROOM(TP_OptimizerRegistrationParams, TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE);
-  Room<TP_OptimizerConfigs> configs;
-  Room<TP_Optimizer> optimizer = DRYSTONE_ROOM(TP_Optimizer, TP_OPTIMIZER_STRUCT_SIZE);
+  PaddedStruct<TP_OptimizerRegistrationParams> params =
+      DRYSTONE_PADDED_STRUCT(TP_OptimizerRegistrationParams, TP_OPTIMIZER_REGISTRATION_PARAMS_STRUCT_SIZE);
+  PaddedStruct<TP_OptimizerConfigs> configs;
+  PaddedStruct<TP_Optimizer> optimizer = DRYSTONE_PADDED_STRUCT(TP_Optimizer, TP_OPTIMIZER_STRUCT_SIZE);
 
   // `configs_size` is what configs state unless the plugin states another.
   explicit Tables(std::size_t configs_size)
@@ -178,8 +178,8 @@ void init_by(Library& library, void* function, const char* entry) {
 void init_order(Library& library, void* function) {
   if (library.asked_order) return;
   library.asked_order = true;
-  Room<DS_OptimizerOrder> order =
-      DRYSTONE_ROOM(DS_OptimizerOrder, DS_OPTIMIZER_ORDER_STRUCT_SIZE);
+  PaddedStruct<DS_OptimizerOrder> order =
+      DRYSTONE_PADDED_STRUCT(DS_OptimizerOrder, DS_OPTIMIZER_ORDER_STRUCT_SIZE);
   order->phase = "end";
   const auto ask = reinterpret_cast<void (*)(DS_OptimizerOrder*, TF_Status*)>(function);
   call_plugin("DS_OrderOptimizer", [&](TF_Status* status) { ask(order.get(), status); });

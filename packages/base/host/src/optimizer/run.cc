@@ -8,12 +8,12 @@
 #include "core/buffer.h"
 #include "core/failure.h"
 #include "core/plugin_call.h"
-#include "library/last_words.h"
+#include "library/crash_report.h"
 #include "library/loaded.h"
 #include "optimizer/form.h"
 #include "optimizer/item.h"
 #include "optimizer/registry.h"
-#include "threads/leaving.h"
+#include "threads/abandonable_call.h"
 
 namespace drystone::host {
 namespace {
@@ -133,7 +133,7 @@ bool run(std::shared_ptr<const Optimizer> optimizer, const TF_GrapplerItem* of, 
   const std::string name = name_of(*optimizer);
   const std::string library = optimizer->library;
   const Payloads stuck{{DS_PAYLOAD_CODE, "plugin-stuck"}, {DS_PAYLOAD_LIBRARY, library}, {DS_PAYLOAD_AWAITED, "return"}};
-  if (has_left(library)) {
+  if (has_abandoned_call(library)) {
     fail(TF_UNAVAILABLE, name + " has not returned to a call that went on without it", stuck);
   }
   state_of(of);  // or fails
@@ -141,9 +141,9 @@ bool run(std::shared_ptr<const Optimizer> optimizer, const TF_GrapplerItem* of, 
   work->optimizer = std::move(optimizer);
   work->state = of->state;
   work->item = item_for_call(*of);
-  switch (call_leaving(library, [work] { work->run(); }, {most_ms, true})) {
-    case Ended::interrupted: fail(TF_CANCELLED, name + " was left as it had not returned");
-    case Ended::late: fail(TF_DEADLINE_EXCEEDED, name + " has not returned after " + std::to_string(most_ms) + " ms", stuck);
+  switch (call_abandonable(library, [work] { work->run(); }, {most_ms, true})) {
+    case CallEnd::interrupted: fail(TF_CANCELLED, name + " was left as it had not returned");
+    case CallEnd::late: fail(TF_DEADLINE_EXCEEDED, name + " has not returned after " + std::to_string(most_ms) + " ms", stuck);
     default: break;
   }
   if (work->changed) fill(out, work->answer);

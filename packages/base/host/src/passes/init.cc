@@ -8,7 +8,7 @@
 
 #include "core/failure.h"
 #include "device/calls.h"
-#include "device/room.h"
+#include "device/padded_struct.h"
 #include "drystone/passes.h"
 #include "passes/registry.h"
 
@@ -96,7 +96,7 @@ void add(const DS_Pass& pass) {
 
 void init_passes(Library& library, void* function) {
   auto params =
-      DRYSTONE_ROOM(DS_PassRegistrationParams, DS_PASS_REGISTRATION_PARAMS_STRUCT_SIZE);
+      DRYSTONE_PADDED_STRUCT(DS_PassRegistrationParams, DS_PASS_REGISTRATION_PARAMS_STRUCT_SIZE);
   params->major_version = DS_PASSES_MAJOR;
   params->minor_version = DS_PASSES_MINOR;
   params->patch_version = DS_PASSES_PATCH;

@@ -2,7 +2,7 @@
 #include "core/failure.h"
 #include "core/plugin_call.h"
 #include "drystone_host/passes.h"
-#include "library/last_words.h"
+#include "library/crash_report.h"
 #include "library/loaded.h"
 #include "passes/registry.h"
 

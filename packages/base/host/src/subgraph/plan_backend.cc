@@ -9,7 +9,7 @@
 #include "core/failure.h"
 #include "drystone/session.h"
 #include "drystone_host/subgraph.h"
-#include "executor/aside.h"
+#include "executor/detached_run.h"
 #include "subgraph/operator.h"
 
 namespace drystone::host::subgraph {
@@ -44,12 +44,12 @@ struct PlanExecutable {
   PlanExecutable& operator=(const PlanExecutable&) = delete;
 
   // What the plan is fed with in place of `input`.
-  TF_Tensor* steady(std::size_t which, TF_Tensor* input) {
+  TF_Tensor* session_constant(std::size_t which, TF_Tensor* input) {
     Weight& weight = kept[which];
     if (weight.held == nullptr && weight.runs++ < kSettled) return hold(input);
     if (weight.held == nullptr) {
       weight.held.reset(share(*input));
-      weight.held->steady = true;
+      weight.held->is_session_constant = true;
     }
     return hold(weight.held.get());
   }
@@ -66,7 +66,7 @@ class Feeds {
     const std::lock_guard lock(of.mutex);
     for (std::size_t k = 0; k < of.weights.size(); ++k) {
       TF_Tensor*& feed = feeds_[static_cast<std::size_t>(of.weights[k])];
-      held_.push_back(feed = of.steady(k, feed));
+      held_.push_back(feed = of.session_constant(k, feed));
     }
   }
   ~Feeds() {

@@ -20,7 +20,7 @@
 #include <utility>
 
 #include "core/floating_mode.h"
-#include "library/last_words.h"
+#include "library/crash_report.h"
 #include "threads/budget.h"
 #include "threads/governor.h"
 #include "threads/start.h"
@@ -84,7 +84,7 @@ struct Loop {
   Loop(DS_RangeBody body_, void* argument_, std::int64_t count_, std::int64_t grain_, std::int64_t first)
       : body(body_), argument(argument_), count(count_), grain(grain_), stop(Stop::current()), next(first) {}
 };
-static_assert(sizeof(Loop) <= sizeof(DS_ParallelRoom) && alignof(Loop) <= alignof(DS_ParallelRoom));
+static_assert(sizeof(Loop) <= sizeof(DS_ParallelStorage) && alignof(Loop) <= alignof(DS_ParallelStorage));
 
 thread_local bool is_inside = false;  // a body: loops in it run on this thread
 thread_local int limit = 0;           // of ThreadLimit
@@ -297,17 +297,17 @@ void DS_ParallelForGrain(int64_t count, int64_t grain, DS_RangeBody body, void* 
   run(count, size, (count - 1) / size + 1, body, argument);
 }
 
-void DS_BeginParallel(DS_ParallelRoom* room, int64_t count, DS_RangeBody body, void* argument) {
+void DS_BeginParallel(DS_ParallelStorage* storage, int64_t count, DS_RangeBody body, void* argument) {
   using namespace drystone::host;
-  auto* loop = new (room) Loop(body, argument, count, 1, 1);
+  auto* loop = new (storage) Loop(body, argument, count, 1, 1);
   const std::int64_t threads = std::min<std::int64_t>(DS_NumThreads(), count);
   loop->was_inside = std::exchange(is_inside, true);
   if (threads > 1) Pool::get().offer(*loop, static_cast<int>(threads) - 1);
 }
 
-void DS_EndParallel(DS_ParallelRoom* room) {
+void DS_EndParallel(DS_ParallelStorage* storage) {
   using namespace drystone::host;
-  auto* loop = std::launder(reinterpret_cast<Loop*>(room));
+  auto* loop = std::launder(reinterpret_cast<Loop*>(storage));
   work(*loop);
   Pool::get().close(*loop);
   is_inside = loop->was_inside;

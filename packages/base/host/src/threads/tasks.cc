@@ -104,11 +104,11 @@ bool start_task(const TaskPtr& task) {
   return true;
 }
 
-void note_left() noexcept {
+void note_abandoned() noexcept {
   left.fetch_add(1);
   leave_process_too();
 }
 
-void note_back() noexcept { left.fetch_sub(1); }
+void note_returned() noexcept { left.fetch_sub(1); }
 
 }  // namespace drystone::host

@@ -22,8 +22,8 @@ bool start_task(const TaskPtr& task);
 // Its caller has gone on without a task, and the task is done at last. A process that ends does not wait
 // for those that are not, nor take apart the libraries that they are in: some would wait for their own
 // threads, others crash.
-void note_left() noexcept;
-void note_back() noexcept;
+void note_abandoned() noexcept;
+void note_returned() noexcept;
 
 }  // namespace drystone::host
 

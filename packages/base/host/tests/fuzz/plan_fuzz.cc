@@ -74,7 +74,7 @@ void use(const std::uint8_t* data, std::size_t size) {
   int calls = 0;
   const DS_Callbacks callbacks{DS_CALLBACKS_STRUCT_SIZE, &calls, compute, nullptr, nullptr};
   const DS_SessionOptions options{DS_SESSION_OPTIONS_STRUCT_SIZE, &callbacks, 2, 2,
-                                  1};  // byte for a tile: one example at a time
+                                  1};  // byte for a micro-batch: one example at a time
   DS_Session* session = DS_NewSession(&options, nullptr);
   TF_Tensor* constants[kConstants];
   for (int k = 0; k < kConstants; ++k) constants[k] = constant(k);

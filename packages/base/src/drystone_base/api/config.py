@@ -150,8 +150,8 @@ SETTINGS: Final = Schema(
     Setting(
         "inter_op_threads",
         _THREADS,
-        "how many native kernels may run at once, where measuring says that it pays, and tiles of "
-        "a batch.",
+        "how many native kernels may run at once, where measuring says that it pays, and "
+        "micro-batches.",
         code="bad-threads",
         remedy="0 takes as many as there are cores",
     ),
@@ -163,11 +163,12 @@ SETTINGS: Final = Schema(
         "and on several later, which may round sums differently.",
     ),
     Setting(
-        "tile_bytes",
+        "micro_batch_bytes",
         whole(0, 1 << 62, none="batches run as a whole", zero="a quarter of the last cache"),
         "a graph that computes each example of a batch by itself runs on some examples at a time, "
-        "a tile, so that their values stay in the caches: about how many bytes these may take.",
-        code="bad-tile",
+        "a micro-batch, so that their values stay in the caches: about how many bytes these may "
+        "take.",
+        code="bad-micro-batch",
         remedy="None runs batches as a whole",
     ),
     Setting(
@@ -184,8 +185,9 @@ SETTINGS: Final = Schema(
 class SessionConfig:
     """How a session runs; raises ``BadRequest`` for a setting that means nothing.
 
-    The codes are ``bad-session-setting``, ``bad-threads``, ``bad-tile``, ``bad-optimizer-option``
-    and ``bad-subgraph-option``, and ``bad-variable`` for ``$DRYSTONE_EXECUTOR``.
+    The codes are ``bad-session-setting``, ``bad-threads``, ``bad-micro-batch``,
+    ``bad-optimizer-option`` and ``bad-subgraph-option``, and ``bad-variable`` for
+    ``$DRYSTONE_EXECUTOR``.
     """
 
     executor: Literal["native", "reference"] = field(default_factory=EXECUTOR.value)
@@ -201,7 +203,7 @@ class SessionConfig:
     intra_op_threads: int = 0
     inter_op_threads: int = 0
     deterministic: bool = False
-    tile_bytes: int | None = 0
+    micro_batch_bytes: int | None = 0
     plans: int = 64
 
     def __post_init__(self) -> None:

@@ -43,7 +43,9 @@ class NativePlans:
         config = self._config
         if self._session is None:
             together = 1 if config.deterministic else config.inter_op_threads
-            self._session = NativeSession(config.intra_op_threads, together, config.tile_bytes)
+            self._session = NativeSession(
+                config.intra_op_threads, together, config.micro_batch_bytes
+            )
         native = NativePlan(self._session, program, copies)
         quick = None
         if all(has_value) and config.deadline is None:

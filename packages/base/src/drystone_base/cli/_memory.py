@@ -46,13 +46,13 @@ def memory_of(record: Record, blocks: list[dict[str, Any]]) -> Memory | None:
 
 
 def _plan(rows: dict[tuple[int, int], list[dict[str, Any]]]) -> list[tuple[str, int, int, int]]:
-    """The rows with memory of their own by place, most bytes first."""
+    """The rows with memory of their own by kind of allocation, most bytes first."""
     found: dict[str, tuple[int, int, int]] = {}
     for row in (row for listed in rows.values() for row in listed):
-        if row["place"] and not row["memory"].startswith("in place"):
-            count, size, room = found.get(row["place"], (0, 0, 0))
-            found[row["place"]] = (count + 1, size + row["bytes"], room + row["room"])
-    return sorted(((place, *sums) for place, sums in found.items()), key=lambda p: -p[2])
+        if row["allocation"] and not row["memory"].startswith("in place"):
+            count, size, taken = found.get(row["allocation"], (0, 0, 0))
+            found[row["allocation"]] = (count + 1, size + row["bytes"], taken + row["allocated"])
+    return sorted(((kind, *sums) for kind, sums in found.items()), key=lambda p: -p[2])
 
 
 def _names(block: dict[str, Any]) -> dict[int, str]:
@@ -86,8 +86,10 @@ def _rows(
         for maker in makers:
             if memory >= 0 and memory in made.get((number, maker), ()):
                 kind = f"in place of {maker}"
-        place, room = node.rooms[o] if o < len(node.rooms) else ("", 0)
-        found.append({"bytes": size, "until": until, "memory": kind, "place": place, "room": room})
+        where, taken = node.allocations[o] if o < len(node.allocations) else ("", 0)
+        found.append(
+            {"bytes": size, "until": until, "memory": kind, "allocation": where, "allocated": taken}
+        )
     return found
 
 

@@ -150,7 +150,7 @@ def _with_memory(described: dict[str, Any], memory: Memory | None) -> dict[str, 
         described["blocks"][block]["instructions"][k]["values"] = rows
     holders = [{"node": node, "bytes": count} for node, count in memory.holders]
     peak = {"bytes": memory.peak, "node": memory.peak_node, "holders": holders}
-    columns = ("place", "values", "bytes", "room")
+    columns = ("allocation", "values", "bytes", "allocated")
     plan = [dict(zip(columns, sums, strict=True)) for sums in memory.plan]
     return described | {"memory": plan, "peak": peak}
 
@@ -190,7 +190,8 @@ def _print(described: dict[str, Any], nodes: bool, memory: Memory | None) -> Non
 def _note_examples(block: dict[str, Any]) -> None:
     """Say how batches run, where feeds may be some."""
     if "example_bytes" in block:
-        note(f"batches run in tiles: values of one example take {size(block['example_bytes'])}")
+        taken = size(block["example_bytes"])
+        note(f"batches run in micro-batches: values of one example take {taken}")
     elif "whole_because" in block:
         note(f"batches run as a whole: {block['whole_because']}")
 
@@ -200,8 +201,8 @@ def _print_places(memory: Memory, arenas: list[tuple[str, int]]) -> None:
     rows += [(f"arena of {node}", "", "", size(room)) for node, room in arenas]
     columns = ("memory", "values", "bytes", "taken")
     print_table("where values lie", columns, rows, right=columns[1:])
-    if any(place == "lent" for place, *_ in memory.plan):
-        note("lent: constants, weights, and arrays that kernels or the caller have made")
+    if any(kind == "borrowed" for kind, *_ in memory.plan):
+        note("borrowed: constants, weights, and arrays that kernels or the caller have made")
 
 
 def _cells(values: list[dict[str, Any]]) -> list[Lines]:
@@ -211,9 +212,9 @@ def _cells(values: list[dict[str, Any]]) -> list[Lines]:
 
 
 def _where(value: dict[str, Any]) -> str:
-    if value["memory"].startswith("in place") or not value["place"]:
+    if value["memory"].startswith("in place") or not value["allocation"]:
         return str(value["memory"])
-    return f"{value['place']}, {size(value['room'])}"
+    return f"{value['allocation']}, {size(value['allocated'])}"
 
 
 def _row(block: dict[str, Any]) -> list[Any]:

@@ -1,7 +1,7 @@
 """Which graphs compute each example of a batch by itself, so that they may run on a few at a time.
 
 Values of a whole batch are too large for the caches. A plan of such a graph says how its feeds and
-fetches hold the examples, and how much memory one takes; the host runs it in tiles.
+fetches hold the examples, and how much memory one takes; the host runs it in micro-batches.
 """
 
 from __future__ import annotations

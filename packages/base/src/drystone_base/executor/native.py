@@ -207,7 +207,7 @@ def _error(said: Said) -> DrystoneError:
 
 
 def _of_plugin(said: Said) -> KernelError:
-    from drystone_base.executor.plugin_kernels import plugin_failure
+    from drystone_base.executor.plugin_failures import plugin_failure
 
     return plugin_failure(
         said.text(NODE), said.text(OP), said.text(KERNEL), said.text(LIBRARY),
@@ -224,7 +224,7 @@ def _late(said: Said) -> KernelError:
 
 
 def _checked(said: Said) -> KernelError:
-    from drystone_base.executor.plugin_kernels import failed_check
+    from drystone_base.executor.plugin_failures import failed_check
 
     name = f"node {said.text(NODE)!r} ({said.text(OP)})" if NODE in said.payloads else "the run"
     return failed_check(name, said)

@@ -18,13 +18,14 @@ import numpy as np
 
 from drystone_base.core import dtypes
 from drystone_base.core.dtypes import DType
-from drystone_base.core.errors import HostError, KernelError, UnsupportedOp, remedy_for
-from drystone_base.core.payloads import CHECK, KERNEL, LIBRARY, NEEDED, Value, at_node
+from drystone_base.core.errors import HostError, KernelError, UnsupportedOp
+from drystone_base.core.payloads import CHECK, KERNEL, LIBRARY, Value, at_node
 from drystone_base.executor.loans import Loans, variable_of
+from drystone_base.executor.plugin_failures import failed_check, plugin_failure
 from drystone_base.executor.selection import Candidate, Verdict, explain, select
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct, answer, filled
-from drystone_base.host.status import Said, Status, said_by
+from drystone_base.host.status import Status, said_by
 from drystone_base.host.tensors import (
     adopt,
     adopt_as,
@@ -46,11 +47,9 @@ if TYPE_CHECKING:
 __all__ = [
     "PluginKernel",
     "chosen_kernel",
-    "failed_check",
     "isolated_kernel",
     "kernel_of",
     "list_kernels",
-    "plugin_failure",
 ]
 
 
@@ -369,46 +368,6 @@ class PluginKernel:
         failure.needed, failure.inner = error.needed, error
         failure.args = (failure.render(),)
         return failure
-
-
-def failed_check(name: str, said: Said) -> KernelError:
-    """The error of a kernel that says which check failed, as a NumPy kernel has it."""
-    return KernelError(
-        f"{name} failed",
-        check=said.text(CHECK),
-        found=said.found,
-        needed=said.text(NEEDED),
-        remedy="check the node's inputs: a size is wrong, or the batch is too large"
-        if said.status == "RESOURCE_EXHAUSTED"
-        else remedy_for(said.status),
-        status=said.status,
-    )
-
-
-def plugin_failure(
-    node: str,
-    op: str,
-    kernel: str,
-    library: str,
-    text: str,
-    status: str,
-    *,
-    verb: str = "failed in",
-) -> KernelError:
-    """The error of a plugin's kernel: which, for which node, and what it says."""
-    left_out = "DRYSTONE_PLUGINS_DISABLE leaves a plugin out"
-    refused = status == "INVALID_ARGUMENT"
-    return KernelError(
-        f"node {node!r} ({op}) {verb} kernel {kernel!r} of {library}",
-        details={**at_node(node, op), KERNEL: kernel, LIBRARY: library},
-        check="the kernel of a plugin must accept the node and its inputs",
-        found=text,
-        needed="success",
-        remedy=f"{remedy_for(status) if refused else remedy_for(status, left_out)}; "
-        f"`drystone plugins explain {op}` says why this kernel runs",
-        code="plugin-kernel-failed",
-        status=status,
-    )
 
 
 def _needs_care(dtype: DType) -> bool:

@@ -36,9 +36,9 @@ class NodeRun(NamedTuple):
     are nanoseconds of ``time.monotonic_ns()``. ``bytes`` are those of its outputs, ``held`` those
     of all values of the run right after it, None where the executor does not count them.
     ``outputs`` has the bytes of each output and the number of its memory: outputs of one number
-    share memory; -1 where it is not known. ``rooms`` says where each output lies ("small block",
-    "span", "heap", "arena", "lent", or "" for no array) and how many bytes were taken there,
-    as ``drystone/session.h`` has it; empty for nodes of the reference executor.
+    share memory; -1 where it is not known. ``allocations`` says how each output was allocated
+    ("small block", "large block", "heap", "arena", "borrowed", or "" for no array) and how many
+    bytes it took, as ``drystone/session.h`` has it; empty for nodes of the reference executor.
     ``place`` are the numbers of its block and instruction in ``Session.describe``, of a node that
     the native executor ran.
     """
@@ -54,7 +54,7 @@ class NodeRun(NamedTuple):
     held: int | None
     outputs: tuple[tuple[int, int], ...] = ()
     place: tuple[int, int] = (-1, -1)
-    rooms: tuple[tuple[str, int], ...] = ()
+    allocations: tuple[tuple[str, int], ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -189,13 +189,13 @@ class Record:
 
 
 def _native_run(event: Sequence[Any], blocks: Sequence[dict[str, Any]]) -> NodeRun:
-    block, k, thread, start, end, held, outputs, rooms = event
+    block, k, thread, start, end, held, outputs, allocations = event
     ran = blocks[block]["instructions"][k]
     total = sum(size for size, _ in outputs)
     return NodeRun(
         ran["node"], ran["op"], blocks[block]["name"], kernel_name(ran), thread,
         start, end, total, held, tuple(map(tuple, outputs)), (block, k),
-        tuple(map(tuple, rooms)),
+        tuple(map(tuple, allocations)),
     )  # fmt: skip
 
 

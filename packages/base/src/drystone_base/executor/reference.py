@@ -376,7 +376,7 @@ def run_leaving(plan: Plan, feeds: Sequence[Array], runtime: Runtime) -> list[An
 
     That is a run with a limit, and for Ctrl-C's sake one of the main thread with more bytes of
     feeds than one that was over in a moment, or beside plugins, whose kernels may hang in any run.
-    Raises as ``run_aside`` does, too.
+    Raises as ``run_detached`` does, too.
     """
     has_limit = runtime.deadline is not None or runtime.cancellation is not None
     size = sum(feed.nbytes for feed in feeds)
@@ -384,10 +384,10 @@ def run_leaving(plan: Plan, feeds: Sequence[Array], runtime: Runtime) -> list[An
     is_brief = size <= plan.brief and not ENTRY_FUNCTIONS
     if not has_limit and (is_brief or not is_main):
         return run(plan, feeds, runtime)
-    from drystone_base.state.aside import run_aside
+    from drystone_base.state.detached import run_detached
 
     begin = time.monotonic()
-    found = run_aside(lambda: run(plan, feeds, runtime), runtime)
+    found = run_detached(lambda: run(plan, feeds, runtime), runtime)
     if time.monotonic() - begin < _BRIEF:
         plan.brief = max(plan.brief, size)
     return found

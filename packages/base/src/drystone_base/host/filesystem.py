@@ -22,7 +22,7 @@ from drystone_base.core.chained import refuse_chained
 from drystone_base.core.errors import HostError
 from drystone_base.host import _files as c
 from drystone_base.host.buffer import answer
-from drystone_base.host.leaving import call_of_plugin, forget_plugins, note_plugin
+from drystone_base.host.detached import call_of_plugin, forget_plugins, note_plugin
 from drystone_base.host.status import ANY, Status
 from drystone_base.modules import stage
 from drystone_base.modules.wanted import ensure_loaded, refused_offer

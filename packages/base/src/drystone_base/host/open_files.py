@@ -11,8 +11,8 @@ from typing import Final, Self, TypeVar
 from drystone_base.core.errors import HostError
 from drystone_base.core.time_limits import OutOfTime
 from drystone_base.host import _files as c
+from drystone_base.host.detached import call_of_plugin, may_be_left
 from drystone_base.host.filesystem import checked_uri
-from drystone_base.host.leaving import call_of_plugin, may_be_left
 from drystone_base.host.status import Status
 
 __all__ = ["Readable", "Writable"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from drystone_base.core import time_limits
-from drystone_base.core.aside import compute_aside, has_left
+from drystone_base.core.detached import compute_detached, has_abandoned_call
 from drystone_base.core.time_limits import OutOfTime
 from drystone_base.host._lib import available, declare
 from drystone_base.host.buffer import BufferStruct, answer, bytes_of
@@ -85,13 +85,13 @@ def run(
     ``OutOfTime`` where it has not returned when this thread must be done, or to an earlier call.
     """
     what = f"pass {name!r} of {library}"
-    if has_left(what):
+    if has_abandoned_call(what):
         raise OutOfTime(f"{what} has not returned to a call that went on without it")
 
     def work() -> list[bytes | None]:
         return _call(name, graphs, partitions, fetches, feeds, devices, settings, is_function_graph)
 
-    return compute_aside(work, time_limits.ends(), what)
+    return compute_detached(work, time_limits.ends(), what)
 
 
 def _call(

@@ -40,10 +40,10 @@ def evaluate(
     if _is_brief(inputs):
         found = kernel(call, *inputs)
     else:
-        from drystone_base.core.aside import compute_aside
+        from drystone_base.core.detached import compute_detached
 
         what = f"the kernel of node {node!r} ({op})"
-        found = compute_aside(lambda: kernel(call, *inputs), time_limits.ends(), what)
+        found = compute_detached(lambda: kernel(call, *inputs), time_limits.ends(), what)
     outputs = found if isinstance(found, list | tuple) else [found]
     return [as_array(value) for value in outputs]
 

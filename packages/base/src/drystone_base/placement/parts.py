@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from drystone_base.core.aside import LOOKS
+from drystone_base.core.detached import LOOKS
 from drystone_base.core.errors import DrystoneError
 from drystone_base.state.rendezvous import KEY, Rendezvous
 from drystone_base.state.variables import Step

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 
-from drystone_base.core.aside import LOOKS
+from drystone_base.core.detached import LOOKS
 from drystone_base.core.printable import warn
 from drystone_base.graph import Body
 from drystone_base.modules import Registry

@@ -47,7 +47,7 @@ def test_it_says_how_batches_run(tmp_path: Path) -> None:
     done = drystone("explain", write(affine(), tmp_path / "m.pb"))
     said = " ".join(done.output.split())
     python = "batches run as a whole: layer/product (Mul) has no kernel of a library"
-    assert python in said or "batches run in tiles: values of one example take 24 B" in said
+    assert python in said or "batches run in micro-batches: values of one example take 24 B" in said
 
 
 def test_the_reference_executor_has_no_plan(tmp_path: Path) -> None:
@@ -88,13 +88,13 @@ def test_the_memory_plan_says_where_values_lie(tmp_path: Path) -> None:
     ran = [i["values"][0] for i in described["blocks"][0]["instructions"] if "values" in i]
     own = [v for v in ran if not v["memory"].startswith("in place")]
     assert own
-    assert all(v["place"] and v["room"] >= v["bytes"] for v in own)
+    assert all(v["allocation"] and v["allocated"] >= v["bytes"] for v in own)
     plan = described["memory"]
     assert sum(row["values"] for row in plan) == len(own)
     assert sum(row["bytes"] for row in plan) == sum(v["bytes"] for v in own)
     text = drystone("explain", model, "--nodes", "--shape", "x=5,3").output
     assert "where values lie" in text
-    assert all(row["place"] in text for row in plan)
+    assert all(row["allocation"] in text for row in plan)
 
 
 def test_a_run_that_fails_has_no_bytes(tmp_path: Path) -> None:

@@ -48,8 +48,8 @@ BAD: list[tuple[str, Any, str]] = [
     ("intra_op_threads", "2", "bad-threads"),
     ("inter_op_threads", True, "bad-threads"),
     ("deterministic", None, "bad-session-setting"),
-    ("tile_bytes", -1, "bad-tile"),
-    ("tile_bytes", 1.5, "bad-tile"),
+    ("micro_batch_bytes", -1, "bad-micro-batch"),
+    ("micro_batch_bytes", 1.5, "bad-micro-batch"),
 ]
 
 

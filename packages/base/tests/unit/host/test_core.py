@@ -22,7 +22,7 @@ def test_core_under_sanitizers() -> None:
 
 
 def test_spans_under_sanitizers() -> None:
-    assert host_programs.run("spans_test.cc") == "0 failures\n"
+    assert host_programs.run("address_space_test.cc") == "0 failures\n"
 
 
 FORKING = """

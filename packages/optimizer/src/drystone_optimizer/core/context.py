@@ -19,7 +19,7 @@ from drystone_base.ops.attrs import TensorAttr
 from drystone_optimizer.core.config import OptimizerConfig
 from drystone_optimizer.core.devices import DEFAULT_TYPE, device_type, types_there
 from drystone_optimizer.core.fuel import Fuel
-from drystone_optimizer.core.node_budget import Room
+from drystone_optimizer.core.node_budget import NodeBudget
 from drystone_optimizer.core.purity import SWITCHES, Effects, gives_reference, may_be_dead
 from drystone_optimizer.core.rules import Numeric
 
@@ -52,9 +52,9 @@ class Context:
     out once for the graph and the bodies of its functions.
     ``arguments``: gives shapes of a body's arguments by name, as its one caller has them.
     ``is_strict``: each rewrite is held against op definitions; ``left_out``: rules that are not
-    applied. ``fuel``: how many rewrites may be done, where that is limited. ``room``: how many
-    nodes may be added for calls, shared by the graph and the bodies of its functions. ``reached``:
-    the graph was given without what the roots do not need.
+    applied. ``fuel``: how many rewrites may be done, where that is limited. ``node_budget``: how
+    many nodes may be added for calls, shared by the graph and the bodies of its functions.
+    ``reached``: the graph was given without what the roots do not need.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Context:
         where: str = "",
         config: OptimizerConfig | None = None,
         fuel: Fuel | None = None,
-        room: Room | None = None,
+        node_budget: NodeBudget | None = None,
         signatures: Signatures | None = None,
         bodies: Bodies | None = None,
         arguments: Callable[[], Mapping[str, tuple[int, ...]]] | None = None,
@@ -87,7 +87,8 @@ class Context:
         self.unfoldable: set[Node] = set()
         self.counts: Counter[str] = Counter()
         self.declined: Counter[str] = Counter()
-        self.fuel, self.reached, self.room = fuel, False, room or Room.around(graph)
+        self.fuel, self.reached = fuel, False
+        self.node_budget = node_budget or NodeBudget.around(graph)
         self.rewrites = 0
         self.numeric = Numeric.EXACT
         self._devices: frozenset[str] | None = None

@@ -1,4 +1,4 @@
-"""Room: how much larger than it was a graph may become by what is put in the place of calls."""
+"""How many nodes the bodies of inlined and specialised functions may add to a graph."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Final
 from drystone_base.graph import FunctionLibrary, Graph
 from drystone_base.graph.calls import recursive_functions
 
-__all__ = ["Room"]
+__all__ = ["NodeBudget"]
 
 _NODES: Final = 20_000
 _BY_NODE: Final = 8
 
 
 @dataclass
-class Room:
-    """``left``: how many nodes may be added. A call that finds no room is run as a call."""
+class NodeBudget:
+    """``left``: how many nodes may be added. A call for which too few are left is kept."""
 
     left: int
     _recursive: dict[str, bool] = field(default_factory=dict)
@@ -24,7 +24,7 @@ class Room:
     def may_recur(self, name: str, library: FunctionLibrary) -> bool:
         """Whether a function may come to call itself, or one that does, when first asked for.
 
-        Calls only become fewer, and what is made meanwhile is bounded by the room.
+        Calls only become fewer, and what is made meanwhile is bounded by the budget.
         """
         if name not in self._recursive:
             self._recursive |= recursive_functions(library, name, self._recursive)
@@ -36,7 +36,7 @@ class Room:
         return len(graph) + sum(function.node_count for function in graph.functions)
 
     @classmethod
-    def around(cls, graph: Graph) -> Room:
+    def around(cls, graph: Graph) -> NodeBudget:
         """For a graph with its functions: several times as many nodes as there are."""
         return cls(_NODES + _BY_NODE * cls.size(graph))
 

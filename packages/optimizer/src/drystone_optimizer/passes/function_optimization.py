@@ -58,16 +58,16 @@ def run(ctx: Context) -> None:
         if found is None:
             continue
         name = found.function.name
-        if node in inside and ctx.room.may_recur(name, graph.functions):
+        if node in inside and ctx.node_budget.may_recur(name, graph.functions):
             continue
-        if not ctx.room.take(len(found.body.graph)):
+        if not ctx.node_budget.take(len(found.body.graph)):
             ctx.decline(_NO_ROOM)
             continue
         made = _Inlining(ctx, node, found).apply()
         ctx.count("inline-call")
         calls = [one for one in made if _is_call(graph, one)]
         queue += calls
-        if calls and ctx.room.may_recur(name, graph.functions):
+        if calls and ctx.node_budget.may_recur(name, graph.functions):
             inside.update(calls)
 
 

@@ -34,7 +34,7 @@ from drystone_optimizer.core.failure import OptimizerWarning
 from drystone_optimizer.core.fuel import FuelSpent
 from drystone_optimizer.core.loop_arguments import loop_arguments
 from drystone_optimizer.core.merge import logger
-from drystone_optimizer.core.node_budget import Room
+from drystone_optimizer.core.node_budget import NodeBudget
 from drystone_optimizer.core.preserve import asked_for, makers_of_resources, preserved_nodes
 from drystone_optimizer.core.report import TOO_LATE, Outcome, Report, Step
 from drystone_optimizer.core.rules import Numeric
@@ -75,7 +75,7 @@ def run_passes(
     beside = plugins if plugins is not None and (plugins.at_passes or plugins.named) else None
     if not chosen and beside is None:
         return graph
-    run = _Run(config, report, passes, chosen, watch or Watch(), beside, Room.around(graph))
+    run = _Run(config, report, passes, chosen, watch or Watch(), beside, NodeBudget.around(graph))
     wanted = asked_for(graph, fetches, feeds, config)
     with paused_gc():
         after = run.on(_Item(graph, wanted, tuple(fetches), tuple(feeds), rebuild=rebuild))
@@ -148,7 +148,7 @@ class _Run:
         chosen: Sequence[BuiltIn],
         watch: Watch,
         plugins: PluginRuns | None,
-        room: Room,
+        node_budget: NodeBudget,
     ) -> None:
         self.config, self.report, self.chosen = config, report, chosen
         self.passes, self.watch, self.plugins = passes, watch, plugins
@@ -158,7 +158,7 @@ class _Run:
         self.holds, self.is_strict, self.left_out = True, config.verify_passes, set[str]()
         self.main, self.feeds = Graph(), tuple[str, ...]()
         self._of_main: Shapes | None = None
-        self.signatures, self.bodies, self.room = Signatures(), Bodies(), room
+        self.signatures, self.bodies, self.node_budget = Signatures(), Bodies(), node_budget
         self.written: dict[Function, bytes] = {}
         self.ceiling = Numeric(NUMERIC.index(config.numeric))
         self.failed: set[str] = set()
@@ -399,7 +399,7 @@ class _Run:
             where=item.where,
             config=self.config,
             fuel=self.watch.fuel,
-            room=self.room,
+            node_budget=self.node_budget,
             signatures=self.signatures,
             bodies=self.bodies,
             arguments=item.arguments,

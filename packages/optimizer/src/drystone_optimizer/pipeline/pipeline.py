@@ -15,7 +15,7 @@ from drystone_base.plugins import ensure_loaded
 from drystone_optimizer.core.config import OptimizerConfig, Toggle
 from drystone_optimizer.core.devices import all_device_types, device_types, is_missing
 from drystone_optimizer.core.merge import RequestedToggles, merge, warn_of_changes
-from drystone_optimizer.core.node_budget import Room
+from drystone_optimizer.core.node_budget import NodeBudget
 from drystone_optimizer.core.report import Report
 from drystone_optimizer.core.watch import Watch
 from drystone_optimizer.pipeline.meta import run_passes
@@ -96,7 +96,7 @@ def _limit(config: OptimizerConfig, graph: Graph) -> float | None:
     """When the time for optimizing is over."""
     chosen = config.meta_optimizer_timeout_ms
     seconds = math.inf if chosen < 0 else chosen / 1000 if chosen else None
-    return stage_ends(Room.size(graph), seconds)
+    return stage_ends(NodeBudget.size(graph), seconds)
 
 
 def _known(config: OptimizerConfig, available: Sequence[Optimizer] | None) -> Sequence[Optimizer]:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import numpy as np
 
 from drystone_abi.protos import FunctionDef
-from drystone_base.core.aside import LOOKS
+from drystone_base.core.detached import LOOKS
 from drystone_base.core.dtypes import from_number
 from drystone_base.core.printable import warn
 from drystone_base.graph import Function, FunctionLibrary

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from drystone_base.core.aside import compute_aside, has_left
+from drystone_base.core.detached import compute_detached, has_abandoned_call
 from drystone_base.core.errors import GraphError, PluginError
 from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.printable import warn
@@ -66,14 +66,14 @@ def _partitioned(
     ``OutOfTime``, also for a backend that has not returned to an earlier call.
     """
     what = f"a function of subgraph backend {', '.join(config.backends)}"
-    if has_left(what):
+    if has_abandoned_call(what):
         raise OutOfTime(f"{what} has not returned to a call that went on without it")
 
     def work() -> Graph:
         return partition(graph, fetches, feeds, config, placed=True)
 
     with paused_gc():  # here: a thread that is left would never turn it on again
-        return compute_aside(work, stage_ends(_size(graph)), what)
+        return compute_detached(work, stage_ends(_size(graph)), what)
 
 
 def _size(graph: Graph) -> int:
