@@ -76,7 +76,7 @@ class _State(c.Structure):
 
 
 class HostState(NamedTuple):
-    """Facts about an executable; ``failure`` is why it failed, or "".
+    """Facts about an executable; ``failure`` is why it failed, or None.
 
     ``arena``: bytes that the runs of a plan share.
     """
@@ -84,7 +84,7 @@ class HostState(NamedTuple):
     runs: int
     packs: int
     used: int
-    failure: str
+    failure: HostError | None
     arena: int
 
 
@@ -157,12 +157,13 @@ class HostExecutable:
     def state(self) -> HostState:
         """How often it ran and was packed, and whether it has failed."""
         found = _State(struct_size=c.sizeof(_State))
+        failure: HostError | None
         try:
             with Status("an executable failed") as status:
                 _describe(self.operator.number, self.number, c.byref(found), status.pointer)
-            failure = ""
+            failure = None
         except HostError as error:
-            failure = str(error.found)
+            failure = error
         return HostState(found.runs, found.packs, found.used, failure, found.arena)
 
 

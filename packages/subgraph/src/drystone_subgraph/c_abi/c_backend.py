@@ -239,7 +239,7 @@ class _CProperty(SubgraphProperty):
                     return None
             return self._reviewed(subgraph, view, what) if fns.review else subgraph.node()
         except HostError as error:
-            return subgraph.refuse(error.found)
+            return subgraph.refuse(error.sentence)
 
     def _reviewed(self, subgraph: Subgraph, view: View, what: str) -> SubgraphNode | None:
         """What the library makes of a region that it accepted; raises ``HostError``."""

@@ -23,13 +23,12 @@ import numpy as np
 from drystone_abi.protos import FunctionDef
 from drystone_base import __version__
 from drystone_base.core.machine import features
-from drystone_base.core.printable import warn
 from drystone_base.files.store import BadFile, Store, cache_store
 from drystone_base.graph import FunctionLibrary
 from drystone_subgraph.contract.c_attrs import written_attrs
 from drystone_subgraph.contract.environment import EXECUTABLE_CACHE, EXECUTABLE_CACHE_BYTES
 from drystone_subgraph.contract.executable import CompileRequest, Executable, Handle
-from drystone_subgraph.contract.failure import SubgraphWarning
+from drystone_subgraph.contract.failure import warn_of
 from drystone_subgraph.regions.callees import called_functions
 
 if TYPE_CHECKING:
@@ -221,4 +220,4 @@ def _contents(store: Store) -> str:
 
 
 def _warn(text: str) -> None:
-    warn(text, SubgraphWarning, stacklevel=3)
+    warn_of(text, stacklevel=3)

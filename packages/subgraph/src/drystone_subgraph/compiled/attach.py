@@ -19,7 +19,6 @@ from drystone_abi.protos import FunctionDef
 from drystone_abi.protos import OpDef as OpDefProto
 from drystone_base.core.dtypes import DType, as_dtype
 from drystone_base.core.errors import PluginError
-from drystone_base.core.printable import warn
 from drystone_base.executor.calling import OPERATOR_ATTR
 from drystone_base.executor.encode import READS_VERSION
 from drystone_base.graph import FunctionLibrary, Graph, Node, Output, body_to_function
@@ -32,7 +31,7 @@ from drystone_subgraph.compiled.compiled import CompiledOperator, CompileSource
 from drystone_subgraph.compiled.differentiated import keep_differentiated
 from drystone_subgraph.contract.backend import SubgraphBackend, backends
 from drystone_subgraph.contract.config import PartitionConfig
-from drystone_subgraph.contract.failure import SubgraphWarning
+from drystone_subgraph.contract.failure import details_of, warn_of
 from drystone_subgraph.contract.subgraph import BACKEND_ATTR, given_attrs
 
 __all__ = ["KIND", "OP", "attach"]
@@ -182,8 +181,9 @@ class _Attaching:
             remedy=f"leave {backend.name!r} out of the backends, and report this to its author",
             plugin=backend.name,
             code="subgraph-backend-failed",
+            details=details_of(error),
         )
-        warn(told.render(), SubgraphWarning, stacklevel=5)
+        warn_of(told.render(), told.details, stacklevel=5)
 
     def one(self, graph: Graph, node: Node, source: CompileSource) -> None:
         """Put the two nodes in the place of a call."""

@@ -21,7 +21,7 @@ import numpy as np
 from drystone_abi.protos import FunctionDef
 from drystone_base.core.detached import LOOKS
 from drystone_base.core.dtypes import from_number
-from drystone_base.core.printable import warn
+from drystone_base.core.payloads import Value
 from drystone_base.graph import Function, FunctionLibrary
 from drystone_base.host.operators import HostExecutable, HostOperator
 from drystone_base.state.cancellation import Cancellation, cancelled
@@ -29,7 +29,7 @@ from drystone_subgraph.compiled.artefacts import Artefacts, region_key
 from drystone_subgraph.compiled.outputs import Shape, checked_outputs, shapes_of_outputs
 from drystone_subgraph.contract.config import PartitionConfig
 from drystone_subgraph.contract.executable import CompileInput, CompileRequest, Executable, Handle
-from drystone_subgraph.contract.failure import SubgraphWarning
+from drystone_subgraph.contract.failure import details_of, shown, warn_of
 
 if TYPE_CHECKING:
     from drystone_subgraph.contract.backend import SubgraphBackend
@@ -72,7 +72,8 @@ class ExecutableStatus:
     ``packs`` how often weights were packed. ``loaded``: it was kept on disk, and not compiled.
     ``kept``: it is on disk, for other processes.
     ``arena``: bytes in which its runs keep what they compute on the way, 0 where the host knows of
-    no such memory.
+    no such memory. ``reason``: why it failed; ``details``: what that is about, by key, with the
+    payloads that the backend attached to its status.
     """
 
     operator: str
@@ -87,6 +88,7 @@ class ExecutableStatus:
     loaded: bool = False
     arena: int = 0
     kept: bool = False
+    details: Mapping[str, Value] = field(default_factory=dict)
 
 
 class _StaleError(Exception):
@@ -109,6 +111,7 @@ class _Entry:
     results: tuple[Shape, ...] = ()
     versions: tuple[int, ...] = ()
     reason: str = ""
+    details: Mapping[str, Value] = field(default_factory=dict)
     loaded: bool = False
     kept: bool = False
     told: bool = False
@@ -135,6 +138,10 @@ class _Entry:
         """Whether nobody will end the compilation: a fork takes no threads along."""
         work = self.work
         return work is not None and not work.is_alive() and not self.done.is_set()
+
+    def failed(self, what: str, error: BaseException) -> None:
+        """Note why there is no executable."""
+        self.reason, self.details = f"{what}: {shown(error)}", details_of(error)
 
     def close(self) -> None:
         """Let go of the executable, and keep its numbers."""
@@ -228,6 +235,7 @@ class CompiledOperator:
             e.loaded,
             e.arena(),
             e.kept,
+            e.details,
         )
 
     def _entry(self, shapes: Shapes, args: Sequence[Array], versions: Sequence[int]) -> _Entry:
@@ -269,7 +277,7 @@ class CompiledOperator:
         try:
             self._make(entry, args, versions)
         except BaseException as error:  # a compilation that fails never fails a run
-            entry.reason = f"cannot compile it: {type(error).__name__}: {error}"
+            entry.failed("cannot compile it", error)
         finally:
             entry.seconds = time.perf_counter() - begin
             entry.done.set()
@@ -331,7 +339,7 @@ class CompiledOperator:
             raise
         except Exception as error:  # the host executor knows what is wrong, or does better
             entry.close()
-            entry.reason = f"failed while it ran: {type(error).__name__}: {error}"
+            entry.failed("failed while it ran", error)
             return None
         entry.runs += 1
         return outputs
@@ -341,13 +349,13 @@ class CompiledOperator:
     ) -> list[Array] | None:
         """As the executor calls it; what cannot pack new weights by itself is compiled again."""
         found = held.operator.run(args, versions)
-        failure = "" if found is not None else held.state().failure
-        if found is None and not failure:
+        failure = None if found is not None else held.state().failure
+        if found is None and failure is None:
             if entry.versions == tuple(versions):
                 return None  # of a plan: the host says what is wrong with these inputs
             raise _StaleError
-        if found is None:
-            raise RuntimeError(failure)
+        if failure is not None:
+            raise failure
         return found
 
     def _repack(self, entry: _Entry, args: Sequence[Array], versions: Sequence[int]) -> None:
@@ -364,10 +372,10 @@ class CompiledOperator:
 
     def _warn(self, entry: _Entry) -> None:
         """Say once that an executable failed, in the thread of a run that went without it."""
-        warn(
+        warn_of(
             f"subgraph backend {self.source.backend.name!r} and operator {self.source.name!r} for "
             f"inputs {_shown(entry.shapes)}: it {entry.reason}; the host executor runs it",
-            SubgraphWarning,
+            entry.details,
             stacklevel=2,
         )
 

@@ -2,21 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from drystone_base.core.errors import DrystoneError, PluginError
+from drystone_base.core.payloads import Value
+from drystone_base.core.printable import plain_lines
 from drystone_base.core.time_limits import OutOfTime
 
 if TYPE_CHECKING:
     from drystone_subgraph.contract.subgraph import Subgraph
 
-__all__ = ["SubgraphWarning", "blamed", "judged"]
+__all__ = ["SubgraphWarning", "blamed", "details_of", "judged", "shown", "warn_of"]
 
 
 class SubgraphWarning(UserWarning):
-    """A backend failed; the graph, or a region of it, went on without it."""
+    """A backend failed; the graph, or a region of it, went on without it.
+
+    ``details``: what the failure is about, by key, as ``DrystoneError.details`` has it: payloads
+    that the backend attached to its status are among them.
+    """
+
+    def __init__(self, *args: object) -> None:
+        super().__init__(*args)
+        self.details: Mapping[str, Value] = {}
+
+
+def warn_of(text: str, details: Mapping[str, Value] | None = None, *, stacklevel: int = 1) -> None:
+    """Warn of a backend that failed; ``details`` are the warning's."""
+    warning = SubgraphWarning(plain_lines(text))
+    warning.details = dict(details or {})
+    warnings.warn(warning, stacklevel=stacklevel + 1)
+
+
+def details_of(error: BaseException) -> Mapping[str, Value]:
+    """The details of an error of ours; none of another."""
+    return error.details if isinstance(error, DrystoneError) else {}
 
 
 @contextmanager
@@ -39,7 +62,7 @@ def blamed(backend: str, where: str, *passed: type[Exception]) -> Iterator[None]
         raise PluginError(
             f"subgraph backend {backend!r} failed on {graph}",
             check="selectors and creators of a backend must not raise",
-            found=_shown(error),
+            found=shown(error),
             needed="True or False from a selector, an operator or None from a creator",
             remedy=f"leave {backend!r} out of the backends, and report this to its author",
             plugin=backend,
@@ -61,7 +84,7 @@ def judged(gate: Callable[[Subgraph], str], backend: str, region: Subgraph) -> s
         raise PluginError(
             f"the gate failed on region {region.name!r} of subgraph backend {backend!r}",
             check="PartitionConfig.gate gives a text, and does not raise",
-            found=_shown(error),
+            found=shown(error),
             needed="why the region is not worth an operator, or an empty text",
             remedy="mend the function that was given as gate, or leave it out",
             plugin=backend,
@@ -71,7 +94,7 @@ def judged(gate: Callable[[Subgraph], str], backend: str, region: Subgraph) -> s
     return text or ""
 
 
-def _shown(error: BaseException) -> str:
+def shown(error: BaseException) -> str:
     """An exception in short; of ours with what was found, as its text may be cut short."""
     if isinstance(error, DrystoneError):
         found = f": {error.found}" if error.found else ""

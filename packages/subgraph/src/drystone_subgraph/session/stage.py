@@ -9,11 +9,10 @@ from typing import Any
 from drystone_base.core.detached import compute_detached, has_abandoned_call
 from drystone_base.core.errors import GraphError, PluginError
 from drystone_base.core.gc_pause import paused_gc
-from drystone_base.core.printable import warn
 from drystone_base.core.time_limits import OutOfTime, stage_ends
 from drystone_base.graph import Graph
 from drystone_subgraph.contract.config import PartitionConfig
-from drystone_subgraph.contract.failure import SubgraphWarning
+from drystone_subgraph.contract.failure import warn_of
 from drystone_subgraph.regions.partitioner import partition
 
 __all__ = ["partition_for_session"]
@@ -39,10 +38,9 @@ def partition_for_session(
         except OutOfTime as error:
             names = ", ".join(config.backends)
             left = f" ({error})" if str(error) else ""
-            warn(
+            warn_of(
                 f"the time for partitioning for {names} was over{left}, and the graph is left "
                 "unchanged: SessionConfig(deadline=...) says how long a run may take",
-                SubgraphWarning,
                 stacklevel=2,
             )
             config = replace(config, backends=())
@@ -89,5 +87,5 @@ def _after(error: GraphError | PluginError, config: PartitionConfig) -> Partitio
         text = f"the graph runs without subgraph backend {failed!r}"
     else:
         rest, text = (), "the graph was not partitioned and is left unchanged"
-    warn(f"{text}: {error.render()}", SubgraphWarning, stacklevel=3)
+    warn_of(f"{text}: {error.render()}", error.details, stacklevel=3)
     return replace(config, backends=rest)

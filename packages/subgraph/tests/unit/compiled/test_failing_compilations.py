@@ -244,7 +244,7 @@ def _ended(child: int) -> int:
 
 def test_facts_are_told_while_another_thread_lets_go(monkeypatch: pytest.MonkeyPatch) -> None:
     held: list[Any] = [object.__new__(HostExecutable), None]
-    monkeypatch.setattr(HostExecutable, "state", lambda _: HostState(2, 3, 4, "", 0))
+    monkeypatch.setattr(HostExecutable, "state", lambda _: HostState(2, 3, 4, None, 0))
 
     class Closing(compiled._Entry):
         @property  # type: ignore[override]
