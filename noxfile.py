@@ -480,6 +480,13 @@ def tf_parity(session: nox.Session) -> None:
 
 
 @nox.session
+def tensorboard(session: nox.Session) -> None:
+    """TensorBoard and xprof read the event files and profiles that drystone writes."""
+    install_wheels(session, "test", "tensorboard")
+    pytest(session, "tensorboard", *folders("tests/tensorboard"))
+
+
+@nox.session
 def extremes(session: nox.Session) -> None:
     """NaN, infinities, empties and extreme integers in every op beside TensorFlow; `-- --help`."""
     install_wheels(session, "test", "tf_parity")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from drystone_base.api.saving import save as save
     from drystone_base.api.saving import save_checkpoint as save_checkpoint
     from drystone_base.api.session import Session as Session
+    from drystone_base.api.summary_writer import SummaryWriter as SummaryWriter
     from drystone_base.autodiff import IndexedSlices as IndexedSlices
     from drystone_base.autodiff import gradient as gradient
     from drystone_base.autodiff import gradients as gradients
@@ -74,6 +75,7 @@ _HOME = {
     "SessionConfig": ".api.config",
     "ShapeError": ".core.errors",
     "Shapes": ".inference.inference",
+    "SummaryWriter": ".api.summary_writer",
     "UnsupportedOp": ".core.errors",
     "as_dtype": ".core.dtypes",
     "gradient": ".autodiff",
@@ -114,6 +116,7 @@ __all__ = [
     "SessionConfig",
     "ShapeError",
     "Shapes",
+    "SummaryWriter",
     "UnsupportedOp",
     "__version__",
     "as_dtype",

@@ -175,6 +175,15 @@ if TYPE_CHECKING:
         VariableSynchronization,
         WhileContextDef,
     )
+    from drystone_abi.protos.xplane_pb2 import (
+        XEvent,
+        XEventMetadata,
+        XLine,
+        XPlane,
+        XSpace,
+        XStat,
+        XStatMetadata,
+    )
 
 _MODULE_OF = {
     "AllocationDescription": "costs",
@@ -310,6 +319,13 @@ _MODULE_OF = {
     "VerifierConfig": "config",
     "VersionDef": "types",
     "WhileContextDef": "variable",
+    "XEvent": "xplane",
+    "XEventMetadata": "xplane",
+    "XLine": "xplane",
+    "XPlane": "xplane",
+    "XSpace": "xplane",
+    "XStat": "xplane",
+    "XStatMetadata": "xplane",
 }
 
 __all__ = [
@@ -446,6 +462,13 @@ __all__ = [
     "VerifierConfig",
     "VersionDef",
     "WhileContextDef",
+    "XEvent",
+    "XEventMetadata",
+    "XLine",
+    "XPlane",
+    "XSpace",
+    "XStat",
+    "XStatMetadata",
 ]
 
 

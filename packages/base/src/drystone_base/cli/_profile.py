@@ -31,7 +31,7 @@ def profile_options(command: _Command) -> _Command:
     )  # fmt: skip
     events = click.option(
         "--events", type=AnyPath(file_okay=False), metavar="FOLDER",
-        help="Save the graph and what its nodes took, for TensorBoard.",
+        help="Save the graph, what its nodes took, and a profile, for TensorBoard.",
     )  # fmt: skip
     return profile(trace(events(command)))
 
@@ -44,6 +44,7 @@ def save_record(record: Record, model: Model, trace: Path | None, events: Path |
     if events is not None:
         path = record.write_events(events, model.graph)
         note(f"saved the graph and its times to {path}")
+        note(f"saved a profile to {record.write_profile(events)}")
 
 
 def print_profile(record: Record) -> None:

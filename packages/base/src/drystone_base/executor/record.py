@@ -62,7 +62,7 @@ class NodeRun(NamedTuple):
         return (self.end - self.start) / 1e9
 
 
-@explaining("write_chrome_trace", "write_events", "kernel", "add_native")
+@explaining("write_chrome_trace", "write_events", "write_profile", "kernel", "add_native")
 class Record:
     """What runs of a session did; :meth:`Session.record` makes one.
 
@@ -138,11 +138,22 @@ class Record:
     def write_events(self, folder: str | os.PathLike[str], graph: Graph) -> Path:
         """Save an event file with the graph and what its nodes took; gives its path.
 
-        ``tensorboard --logdir FOLDER`` shows both under Graphs.
+        ``tensorboard --logdir FOLDER`` shows both under Graphs. Raises ``BadRequest``
+        (``cannot-write``).
         """
         from drystone_base.executor.record_events import write_events
 
         return write_events(as_path(folder), graph, self.nodes)
+
+    def write_profile(self, folder: str | os.PathLike[str]) -> Path:
+        """Save what each thread ran and when, as a profile below ``folder``; gives its path.
+
+        TensorBoard's profile plugin shows it with ``tensorboard --logdir FOLDER``, xprof with
+        ``xprof --logdir FOLDER``. Raises ``BadRequest`` (``cannot-write``).
+        """
+        from drystone_base.executor.record_profile import write_profile
+
+        return write_profile(as_path(folder), self.nodes, self.runs)
 
     # ---- recording -----------------------------------------------------------------------------
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from drystone_base.executor.record import NodeRun
     from drystone_base.graph import Graph
 
-__all__ = ["write_events"]
+__all__ = ["run_metadata", "write_events"]
 
 _DEVICE: Final = "/job:localhost/replica:0/task:0/device:CPU:0"
 
@@ -37,13 +37,13 @@ def _write(path: Path, graph: Graph, nodes: Sequence[NodeRun], moment: float) ->
         file.add(Event(wall_time=moment, graph_def=graph.to_bytes()))
         event = Event(wall_time=moment, step=0)
         event.tagged_run_metadata.tag = "drystone"
-        event.tagged_run_metadata.run_metadata = _metadata(nodes).SerializeToString()
+        event.tagged_run_metadata.run_metadata = run_metadata(nodes).SerializeToString()
         file.add(event)
         file.flush()
         draft.put_in_place()
 
 
-def _metadata(nodes: Sequence[NodeRun]) -> RunMetadata:
+def run_metadata(nodes: Sequence[NodeRun]) -> RunMetadata:
     """Statistics of the graph's own nodes; those of function bodies under the name of both."""
     metadata = RunMetadata()
     device = metadata.step_stats.dev_stats.add(device=_DEVICE)

@@ -119,7 +119,8 @@ def test_the_command_line_saves_what_ran(tmp_path: Path, executor: str) -> None:
     assert relu["ph"] == "X"
     assert relu["args"]["node"] == "y"
     assert relu["args"]["bytes"] > 0
-    (file,) = (tmp_path / "logs").iterdir()
+    (file,) = (path for path in (tmp_path / "logs").iterdir() if path.is_file())
+    assert len(list((tmp_path / "logs").glob("plugins/profile/*/*.xplane.pb"))) == 1
     with file.open("rb") as stream:
         records = [Event.FromString(record) for record in read_records(stream)]
     graph = GraphDef.FromString(next(r.graph_def for r in records if r.graph_def))

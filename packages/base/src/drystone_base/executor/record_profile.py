@@ -1,0 +1,94 @@
+"""Records as profiles for TensorBoard and xprof: what each thread ran, and when."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from drystone_abi.protos import XSpace
+from drystone_base.files.writing import replace_file, writing
+
+if TYPE_CHECKING:
+    from drystone_abi.protos import XEvent, XLine, XPlane
+    from drystone_base.executor.record import NodeRun
+
+__all__ = ["profile_of", "write_profile"]
+
+_PLANE: Final = "/host:CPU"
+_RUN: Final = "run"
+_FACTS: Final = ("kernel", "function", "bytes", "step_num", "_r")
+
+
+def write_profile(folder: Path, nodes: Sequence[NodeRun], runs: Sequence[tuple[int, int]]) -> Path:
+    """A new profile below ``folder``, where TensorBoard looks for it; gives its path."""
+    moment = time.strftime("%Y_%m_%d_%H_%M_%S")
+    path = folder / "plugins" / "profile" / moment / f"{platform.node()}.xplane.pb"
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(path, [profile_of(nodes, runs).SerializeToString()])
+    return path
+
+
+def profile_of(nodes: Sequence[NodeRun], runs: Sequence[tuple[int, int]]) -> XSpace:
+    """One plane with a line for each thread, and one for the runs.
+
+    A node's event is named ``node:op``, as TensorFlow names it, which is how tools know ops.
+    """
+    space = XSpace(hostnames=[platform.node()])
+    plane = space.planes.add(id=1, name=_PLANE)
+    for number, fact in enumerate(_FACTS, 1):
+        plane.stat_metadata[number].id = number
+        plane.stat_metadata[number].name = fact
+    writer = _Plane(plane)
+    writer.add_runs(runs)
+    for node in sorted(nodes, key=lambda n: n.start):
+        writer.add_node(node)
+    return space
+
+
+class _Plane:
+    """A plane that is being written: its lines by thread, its events' names by number."""
+
+    def __init__(self, plane: XPlane) -> None:
+        self._plane = plane
+        self._since_1970 = time.time_ns() - time.monotonic_ns()
+        self._lines: dict[int, tuple[XLine, int]] = {}
+        self._names: dict[str, int] = {}
+
+    def add_runs(self, runs: Sequence[tuple[int, int]]) -> None:
+        """A line of its own, whose events tools take for steps."""
+        for number, (start, end) in enumerate(runs):
+            event = self._event(0, "runs", _RUN, start, end)
+            event.stats.add(metadata_id=4, int64_value=number)
+            event.stats.add(metadata_id=5, int64_value=1)
+
+    def add_node(self, node: NodeRun) -> None:
+        """An event on the line of its thread."""
+        name = f"{node.function}/{node.node}" if node.function else node.node
+        line = f"thread {node.thread}"
+        event = self._event(node.thread, line, f"{name}:{node.op}", node.start, node.end)
+        event.stats.add(metadata_id=1, str_value=node.kernel)
+        if node.function:
+            event.stats.add(metadata_id=2, str_value=node.function)
+        event.stats.add(metadata_id=3, int64_value=node.bytes)
+
+    def _event(self, thread: int, line: str, name: str, start: int, end: int) -> XEvent:
+        if thread not in self._lines:
+            made = self._plane.lines.add(id=thread, name=line)
+            made.timestamp_ns = start + self._since_1970
+            self._lines[thread] = made, start
+        into, origin = self._lines[thread]
+        return into.events.add(
+            metadata_id=self._number(name),
+            offset_ps=(start - origin) * 1000,
+            duration_ps=(end - start) * 1000,
+        )
+
+    def _number(self, name: str) -> int:
+        number = self._names.setdefault(name, len(self._names) + 1)
+        self._plane.event_metadata[number].id = number
+        self._plane.event_metadata[number].name = name
+        return number
