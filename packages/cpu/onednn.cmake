@@ -34,7 +34,7 @@ execute_process(
   COMMAND_ERROR_IS_FATAL ANY)
 
 file(GLOB dnnl_sources CONFIGURE_DEPENDS kernels/dnnl/*.cc)
-add_library(drystone_cpu_dnnl MODULE ${core_sources} ${dnnl_sources})
+add_library(drystone_cpu_dnnl MODULE $<TARGET_OBJECTS:core> ${dnnl_sources})
 target_include_directories(drystone_cpu_dnnl PRIVATE kernels)
 target_include_directories(drystone_cpu_dnnl SYSTEM PRIVATE
   $<TARGET_PROPERTY:DNNL::dnnl,INTERFACE_INCLUDE_DIRECTORIES>)
@@ -43,6 +43,7 @@ target_link_options(drystone_cpu_dnnl PRIVATE "LINKER:--no-as-needed"
   "$<TARGET_FILE:host_name>" "LINKER:--as-needed" "LINKER:--allow-shlib-undefined")
 add_dependencies(drystone_cpu_dnnl host_name)
 target_compile_options(drystone_cpu_dnnl PRIVATE -Wall -Wextra -Wno-unknown-pragmas ${math})
+precompile(drystone_cpu_dnnl)
 # DT_RPATH holds for what libdnnl.so.3 needs, too; DT_RUNPATH would not.
 target_link_options(drystone_cpu_dnnl PRIVATE "LINKER:--disable-new-dtags")
 set_target_properties(drystone_cpu_dnnl PROPERTIES
