@@ -6,8 +6,8 @@ Run `python3 ci/bootstrap.py SESSION` for a private environment with nox in it, 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -18,16 +18,27 @@ TOP = Path(__file__).resolve().parent
 sys.path.insert(0, str(TOP))
 
 from ci.release.index import INDEX  # noqa: E402
-from ci.scripts.project import load_toml, packages  # noqa: E402
+from ci.scripts.project import load_toml  # noqa: E402
 from ci.scripts.session_parts import WITH_CPU, requirements, third_party  # noqa: E402
+from ci.scripts.sessions import (  # noqa: E402
+    REPORTS,
+    WHEELS,
+    WORK,
+    build_packages,
+    build_site,
+    close,
+    folders,
+    install_built,
+    install_wheels,
+    lint_steps,
+    pytest,
+    run_types,
+    test_steps,
+    without_cpu,
+)
 from ci.scripts.steps import Steps  # noqa: E402
 
-PACKAGES = packages(TOP)
 PYTHONS = load_toml(TOP / "ci" / "matrix.toml")["python"]
-WORK = TOP / ".drystone-env"
-WHEELS = WORK / "wheels"
-REPORTS = WORK / "reports"
-MYPY = ("mypy", "--config-file", "ci/config/mypy.ini")
 
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
 os.environ.setdefault("UV_SYSTEM_CERTS", "true")
@@ -41,126 +52,34 @@ nox.options.error_on_missing_interpreters = False
 nox.options.reuse_venv = "yes"
 
 
-def build_site(session: nox.Session) -> None:
-    """Build the documentation; a warning, such as a page that is not in the nav, is a failure."""
-    session.env["NO_MKDOCS_2_WARNING"] = "1"  # the theme's word about mkdocs 2, which is not used
-    session.run("python", "-m", "mkdocs", "build", "--strict", "-q", "-f", "ci/config/mkdocs.yml")
-
-
-def build_packages(
-    session: nox.Session, without: tuple[str, ...] = (), apart: tuple[str, ...] = ()
-) -> list[Path]:
-    """Build every package into an sdist and, from that, a wheel; the wheels, lowest layer first.
-
-    Those named in `without` are not built, and those whose build needs large downloads only where
-    `apart` names them.
-    """
-    wanted = [
-        package for name, package in PACKAGES.items()
-        if name not in without and (not package.apart or name in apart)
-    ]  # fmt: skip
-    shutil.rmtree(WHEELS, ignore_errors=True)
-    WHEELS.mkdir(parents=True)
-    session.install("uv>=0.5")
-    siblings = {"UV_FIND_LINKS": str(WHEELS)}  # what a native package needs to be built
-    for package in wanted:
-        # A rebuilt wheel keeps its version: uv must not take an older build from its cache.
-        fresh = ("--refresh-package", "drystone-plugin-abi")
-        command = ("uv", "build", "-q", "--no-sources", *fresh, "-o", str(WHEELS), package.dir)
-        session.run(*command, env=siblings)
-    stems = [package.distribution.replace("-", "_") for package in wanted]
-    return [next(WHEELS.glob(f"{stem}-[0-9]*.whl")) for stem in stems]
-
-
-def install_wheels(
-    session: nox.Session, *names: str, cpu: bool = True, without: tuple[str, ...] = ()
-) -> None:
-    """Build and install every package, replacing older builds, with requirement files `names`.
-
-    Without `cpu` drystone-cpu is built and left out: what does without it is tested without it.
-    Those named in `without` are not even built.
-    """
-    built = build_packages(session, without)
-    wheels = [wheel for wheel in built if cpu or not wheel.name.startswith("drystone_cpu-")]
-    install_built(session, wheels, *requirements(*names))
-
-
-def install_built(session: nox.Session, wheels: list[Path], *further: str) -> None:
-    """Install wheels with what they need, replacing older builds.
-
-    The metapackage's pins are not asked for: no index has those that are left out here.
-    """
-    needing = [wheel for wheel in wheels if not wheel.name.startswith("drystone-")]
-    session.install(*map(str, needing), *further)
-    session.install("--force-reinstall", "--no-deps", *map(str, wheels))
-
-
-def folders(*parts: str) -> list[str]:
-    """Folders of all packages, relative to the top, that exist; `{}` stands for the import name."""
-    named = [f"{p.dir}/{part.format(p.import_name)}" for p in PACKAGES.values() for part in parts]
-    return [folder for folder in named if (TOP / folder).is_dir()]
-
-
-def pytest(session: nox.Session, report: str, *arguments: str) -> None:
-    """Run pytest, leaving a JUnit file under `report`."""
-    command = ("pytest", "-q", "--durations=10", f"--junitxml={REPORTS / report}.xml")
-    session.run(*command, *arguments, *session.posargs)
-
-
-def lint_steps(session: nox.Session, steps: Steps) -> None:
-    """Style of every file, then the promises in ci/checks that need only the tree."""
-    for name, command in {
-        "ruff check": ("ruff", "check", "."),
-        "ruff format": ("ruff", "format", "--check", "."),
-        "checks": ("python", "-m", "ci.checks"),
-    }.items():
-        steps.run(name, partial(session.run, *command))
-
-
-def run_types(session: nox.Session) -> None:
-    """Strict types of every package, the tooling and the tests."""
-    ours = folders("src/{}", "tests", "bench")
-    session.run(*MYPY, *ours, "bench", "ci", "integration_tests", "noxfile.py")
-
-
-def close(session: nox.Session, steps: Steps) -> None:
-    """End a session of steps: print what each gave, and fail if one did."""
-    if not steps.close():
-        session.error("some steps failed")
-
-
 @nox.session
 def demo(session: nox.Session) -> None:
     """Five real models on real input, end to end; pictures and tables to judge."""
-    install_wheels(session, "demo")
+    install_wheels(session, "demo", quick=True)
     session.run("python", "-m", "ci.scripts.demo", *session.posargs)
 
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """Everything a change must pass: lint, types, wheels, all tests; one closing line."""
-    install_wheels(session, "lint", "types", "docs", "test", cpu=False)
-    where, workers = str(WHEELS), ("-n", "2", "--dist", "worksteal")
+    """Everything a change must pass; one closing line. `-- --any-order`: tests in three orders."""
     session.env["OPENBLAS_NUM_THREADS"] = "1"  # one thread a worker
+    session.install(*third_party(), *requirements("lint", "types", "docs", "test"))
     steps = Steps(CommandFailed)
-    lint_steps(session, steps)
-    steps.run("types", partial(run_types, session))
-    steps.run("site", partial(build_site, session))
+    with ThreadPoolExecutor(1) as beside:  # what needs no wheel does not wait for them
+        building = beside.submit(build_packages, session, quick=True)
+        lint_steps(session, steps)
+        steps.run("types", partial(run_types, session))
+        steps.run("site", partial(build_site, session))
+        if not steps.run("wheels", lambda: install_built(session, without_cpu(building.result()))):
+            close(session, steps)
+    where = str(WHEELS)
     for check, *arguments in (("wheel_paths", where), ("wheel_size", where), ("import_time",)):
         steps.run(check, partial(session.run, "python", "-m", f"ci.checks.{check}", *arguments))
     ours = [f for f in folders("tests/unit", "tests/golden", "tests/fuzz") if f not in WITH_CPU]
     every = [*ours, "plugin-abi/tests", "ci/tests", "integration_tests"]
-    steps.run(
-        "tests",
-        partial(pytest, session, "tests", *workers, "--wheels", where, *every),
-        junit=REPORTS / "tests.xml",
-    )
+    test_steps(session, steps, "tests", "--wheels", where, *every)
     session.install("--no-deps", *map(str, WHEELS.glob("drystone_cpu-*.whl")))
-    steps.run(
-        "with drystone-cpu",
-        partial(pytest, session, "cpu", *workers, *WITH_CPU),
-        junit=REPORTS / "cpu.xml",
-    )
+    test_steps(session, steps, "with drystone-cpu", *WITH_CPU)
     close(session, steps)
 
 
@@ -214,9 +133,23 @@ def index(session: nox.Session) -> None:
 @nox.session
 def lint(session: nox.Session) -> None:
     """Style, import layers, public symbols, versions, sizes, error pages, links."""
-    session.install(*requirements("lint"))
+    session.install(*third_party(), *requirements("lint"))
     steps = Steps(CommandFailed)
     lint_steps(session, steps)
+    close(session, steps)
+
+
+@nox.session
+def levels(session: nox.Session) -> None:
+    """drystone-cpu's tests with the kernels of each level of instructions that runs here."""
+    install_wheels(session, "test")
+    session.run("python", "-m", "ci.checks.wheel_levels", str(WHEELS))
+    steps = Steps(CommandFailed)
+    for level in ("v2", "v3", "v4"):
+        session.env["DRYSTONE_CPU_LEVEL"] = level
+        report = f"levels-{level}"
+        tests = partial(pytest, session, report, "-n", "2", "packages/cpu/tests/golden")
+        steps.run(level, tests, junit=REPORTS / f"{report}.xml")
     close(session, steps)
 
 

@@ -24,6 +24,7 @@ from ci.checks import (
     site_nav,
     test_folders,
     version_sync,
+    wheel_levels,
     wheel_paths,
     wheel_size,
 )
@@ -58,6 +59,7 @@ def main(arguments: list[str]) -> int:
         wheels = Path(arguments[1])
         results.append(report("wheel_paths", wheel_paths.find(wheels)))
         results.append(report("wheel_size", wheel_size.find(wheels)))
+        results.append(report("wheel_levels", wheel_levels.find(wheels)))
         results.append(exported_symbols.main([str(wheels)]))
     return max(results)
 

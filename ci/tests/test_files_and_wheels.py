@@ -20,9 +20,11 @@ from ci.checks import (
     retired_words,
     site_nav,
     test_folders,
+    wheel_levels,
     wheel_paths,
     wheel_size,
 )
+from ci.scripts import wheels
 from ci.scripts.project import ROOT
 from ci.tests.conftest import LAYOUT, put
 
@@ -59,6 +61,26 @@ def test_wheels_over_budget_and_missing_are_found(tree: Path) -> None:
     ]
     next(folder.glob("drystone_base-*")).unlink()
     assert any("drystone-base has no wheel" in problem for problem in wheel_size.find(folder, tree))
+
+
+def test_a_quick_build_is_no_release(tmp_path: Path) -> None:
+    file = tmp_path / "drystone_cpu-0.1.0-py3-none-linux_x86_64.whl"
+    for held in (["v2", "v3", "v4"], ["v4"]):
+        with zipfile.ZipFile(file, "w") as archive:
+            for level in held:
+                archive.writestr(f"drystone_cpu/libdrystone_cpu_{level}.so", "")
+        missing = [level for level in ("v2", "v3") if level not in held]
+        assert [problem.split("of ")[1] for problem in wheel_levels.find(tmp_path)] == (
+            ["v2, v3: a quick build?"] if missing else []
+        )
+
+
+def test_only_a_quick_build_leaves_something_out() -> None:
+    for package in wheels.chosen():
+        release = wheels.command(package, Path("out"), quick=False)
+        quick = wheels.command(package, Path("out"), quick=True)
+        assert not any("cmake.define" in word for word in release)
+        assert any("LEVELS=native" in word for word in quick) == (package.key == "cpu")
 
 
 def test_slow_import_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,147 @@
+"""What several sessions of noxfile.py do: build, install, check, test."""
+
+from __future__ import annotations
+
+from functools import partial
+from os import pathsep
+from pathlib import Path
+from random import randrange
+
+import nox
+
+from ci.scripts.project import ROOT, packages
+from ci.scripts.session_parts import requirements
+from ci.scripts.steps import Steps
+from ci.scripts.wheels import chosen, wheel_of
+
+__all__ = [
+    "PACKAGES",
+    "REPORTS",
+    "WHEELS",
+    "WORK",
+    "build_packages",
+    "build_site",
+    "close",
+    "folders",
+    "install_built",
+    "install_wheels",
+    "lint_steps",
+    "pytest",
+    "run_types",
+    "test_steps",
+    "without_cpu",
+]
+
+PACKAGES = packages()
+WORK = ROOT / ".drystone-env"
+WHEELS = WORK / "wheels"
+REPORTS = WORK / "reports"
+ANY_ORDER = "--any-order"
+MYPY = ("mypy", "--config-file", "ci/config/mypy.ini")
+
+
+def build_site(session: nox.Session) -> None:
+    """Build the documentation; a warning, such as a page that is not in the nav, is a failure."""
+    session.env["NO_MKDOCS_2_WARNING"] = "1"  # the theme's word about mkdocs 2, which is not used
+    session.run("python", "-m", "mkdocs", "build", "--strict", "-q", "-f", "ci/config/mkdocs.yml")
+
+
+def build_packages(
+    session: nox.Session,
+    without: tuple[str, ...] = (),
+    apart: tuple[str, ...] = (),
+    quick: bool = False,
+) -> list[Path]:
+    """Build every package into an sdist and, from that, a wheel; the wheels, lowest layer first.
+
+    Those named in `without` are not built, and those whose build needs large downloads only where
+    `apart` names them. A `quick` build is for this machine only.
+    """
+    session.install("uv>=0.5")
+    options = [f"--without={key}" for key in without] + [f"--apart={key}" for key in apart]
+    options += ["--quick"] if quick else []
+    session.run("python", "-m", "ci.scripts.wheels", str(WHEELS), *options)
+    return [wheel_of(package, WHEELS) for package in chosen(without, apart)]
+
+
+def install_wheels(
+    session: nox.Session,
+    *names: str,
+    cpu: bool = True,
+    without: tuple[str, ...] = (),
+    quick: bool = False,
+) -> None:
+    """Build and install every package, replacing older builds, with requirement files `names`.
+
+    Without `cpu` drystone-cpu is built and left out: what does without it is tested without it.
+    Those named in `without` are not even built.
+    """
+    built = build_packages(session, without, quick=quick)
+    install_built(session, built if cpu else without_cpu(built), *requirements(*names))
+
+
+def without_cpu(built: list[Path]) -> list[Path]:
+    """The wheels but drystone-cpu's."""
+    return [wheel for wheel in built if not wheel.name.startswith("drystone_cpu-")]
+
+
+def install_built(session: nox.Session, wheels: list[Path], *further: str) -> None:
+    """Install wheels with what they need, replacing older builds.
+
+    The metapackage's pins are not asked for: no index has those that are left out here.
+    """
+    needing = [wheel for wheel in wheels if not wheel.name.startswith("drystone-")]
+    session.install(*map(str, needing), *further)
+    session.install("--force-reinstall", "--no-deps", *map(str, wheels))
+
+
+def folders(*parts: str) -> list[str]:
+    """Folders of all packages, relative to the top, that exist; `{}` stands for the import name."""
+    named = [f"{p.dir}/{part.format(p.import_name)}" for p in PACKAGES.values() for part in parts]
+    return [folder for folder in named if (ROOT / folder).is_dir()]
+
+
+def pytest(session: nox.Session, report: str, *arguments: str) -> None:
+    """Run pytest in an order by the seed that is printed, leaving a JUnit file under `report`."""
+    seed = f"--randomly-seed={randrange(2**32)}"
+    command = ("pytest", "-q", seed, "--durations=10", f"--junitxml={REPORTS / report}.xml")
+    session.run(*command, *arguments, *(word for word in session.posargs if word != ANY_ORDER))
+
+
+def lint_steps(session: nox.Session, steps: Steps) -> None:
+    """Style of every file, then the promises in ci/checks that need only the tree.
+
+    Tables are compared with those of drystone_base: the tree's, which need what it needs.
+    """
+    tree = {"PYTHONPATH": pathsep.join(("packages/base/src", "plugin-abi/src"))}
+    for name, command in {
+        "ruff check": ("ruff", "check", "."),
+        "ruff format": ("ruff", "format", "--check", "."),
+        "checks": ("python", "-m", "ci.checks"),
+    }.items():
+        steps.run(name, partial(session.run, *command, env=tree))
+
+
+def run_types(session: nox.Session) -> None:
+    """Strict types of every package, the tooling and the tests."""
+    ours = folders("src/{}", "tests", "bench")
+    session.run(*MYPY, *ours, "bench", "ci", "integration_tests", "noxfile.py")
+
+
+def close(session: nox.Session, steps: Steps) -> None:
+    """End a session of steps: print what each gave, and fail if one did."""
+    if not steps.close():
+        session.error("some steps failed")
+
+
+def test_steps(session: nox.Session, steps: Steps, name: str, *arguments: str) -> None:
+    """A step of tests by two workers, or three by one: no test may see what another leaves."""
+    any_order = ANY_ORDER in session.posargs
+    workers = () if any_order else ("-n", "2", "--dist", "worksteal")
+    for order in (" 1", " 2", " 3") if any_order else ("",):
+        report = f"{name}{order}".replace(" ", "-")
+        steps.run(
+            f"{name}{order}",
+            partial(pytest, session, report, *workers, *arguments),
+            junit=REPORTS / f"{report}.xml",
+        )

@@ -1,0 +1,96 @@
+"""Sdists and wheels of the packages: python -m ci.scripts.wheels FOLDER [--quick] [--without KEY]
+
+Each package is built into an sdist and, from that, into a wheel; FOLDER is emptied first. Builds
+run beside each other, the longest first, once drystone-plugin-abi is there, which native ones need.
+--quick is for work on a checkout: kernels for this machine's level of instructions only, and the
+headers of the standard library compiled once. A release is built without it. Needs `uv`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from ci.scripts.project import ROOT, Package, packages
+
+__all__ = ["build", "chosen", "command", "main", "wheel_of"]
+
+CONTRACT = "plugin-abi"
+QUICK = {
+    "base": {"DRYSTONE_PRECOMPILED_HEADERS": "ON"},
+    "cpu": {"DRYSTONE_PRECOMPILED_HEADERS": "ON", "DRYSTONE_CPU_LEVELS": "native"},
+}
+LONGEST = ("cpu", "base")
+
+
+def chosen(without: Iterable[str] = (), apart: Iterable[str] = ()) -> list[Package]:
+    """Packages to build, lowest layer first; those with large downloads only where `apart`."""
+    left_out, named = set(without), set(apart)
+    return [
+        package for key, package in packages().items()
+        if key not in left_out and (not package.apart or key in named)
+    ]  # fmt: skip
+
+
+def command(package: Package, folder: Path, quick: bool) -> list[str]:
+    """What builds one package."""
+    defines = QUICK.get(package.key, {}) if quick else {}
+    settings = [f"--config-setting=cmake.define.{name}={value}" for name, value in defines.items()]
+    # A rebuilt wheel keeps its version: uv must not take an older build from its cache.
+    fresh = ("--refresh-package", "drystone-plugin-abi")
+    return ["uv", "build", "-q", "--no-sources", *fresh, *settings, "-o", str(folder), package.dir]
+
+
+def build(wanted: list[Package], folder: Path, quick: bool = False) -> list[str]:
+    """Build packages into the folder; the names of those that failed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    cores = len(os.sched_getaffinity(0))
+    settings = {**os.environ, "UV_FIND_LINKS": str(folder)}
+    settings.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(cores))
+
+    def one(package: Package) -> bool:
+        words = command(package, folder, quick)
+        done = subprocess.run(
+            words, cwd=ROOT, env=settings, capture_output=True, text=True, check=False
+        )
+        sys.stdout.write(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
+        sys.stdout.flush()
+        return done.returncode == 0
+
+    first = [package for package in wanted if package.key == CONTRACT]
+    rest = [package for package in wanted if package.key != CONTRACT]
+    rest.sort(key=lambda package: LONGEST.index(package.key) if package.key in LONGEST else 9)
+    failed = [package.key for package in first if not one(package)]
+    with ThreadPoolExecutor(max(2, cores)) as pool:
+        made = zip(rest, pool.map(one, rest), strict=True)
+        return failed + [package.key for package, ok in made if not ok]
+
+
+def wheel_of(package: Package, folder: Path) -> Path:
+    """The package's wheel."""
+    return next(folder.glob(f"{package.distribution.replace('-', '_')}-[0-9]*.whl"))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build what the arguments say; status 1: some did not."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--quick", action="store_true", help="for this machine only")
+    parser.add_argument("--without", action="append", default=[], metavar="KEY")
+    parser.add_argument("--apart", action="append", default=[], metavar="KEY")
+    options = parser.parse_args(arguments)
+    failed = build(chosen(options.without, options.apart), options.folder, options.quick)
+    if failed:
+        print(f"not built: {', '.join(failed)}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
