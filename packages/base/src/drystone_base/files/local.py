@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from drystone_base.core.errors import BadModelFile, DrystoneError, near_matches
+from drystone_base.core.errors import BadModelFile, DrystoneError, HostError, near_matches
 from drystone_base.files.mapped import MappedFile
 from drystone_base.files.uris import Ranges, as_path, uri_of
 
@@ -52,6 +52,9 @@ def map_file(path: str | Path) -> memoryview:
 def unreadable_file(path: str | Path, error: OSError | ValueError) -> NoReturn:
     """Raise ``BadModelFile`` (``file-unreadable``) with what the system said."""
     many = isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE)
+    store = error.__cause__ if isinstance(error.__cause__, HostError) else None
+    if store is not None:
+        _unanswered(path, error, store)
     raise BadModelFile(
         f"{path} cannot be read",
         check="the file must be readable",
@@ -63,6 +66,21 @@ def unreadable_file(path: str | Path, error: OSError | ValueError) -> NoReturn:
         else "check the path and its permissions",
         code="file-unreadable",
         status="FAILED_PRECONDITION",
+        inner=error,
+    ) from error
+
+
+def _unanswered(path: str | Path, error: Exception, store: HostError) -> NoReturn:
+    raise BadModelFile(
+        f"{path} cannot be read",
+        check="the store that the file is in must answer",
+        found=store.found,
+        needed="its bytes",
+        remedy="check the address, and that you may read there"
+        if store.status in ("PERMISSION_DENIED", "UNAUTHENTICATED")
+        else "check the address and the network, and try again",
+        code="file-unreadable",
+        status=store.status,
         inner=error,
     ) from error
 

@@ -50,11 +50,20 @@ def load_model(
         return load_graphdef(text)
     given = as_path(path)
     try:
-        found = _place(given)
-    except PermissionError as error:
-        if uri_of(given) is not None:
-            raise  # a store says it in words of its own
+        return _load_file(_place(given), tags, checkpoint, needed, access)
+    except FileNotFoundError:
+        missing_file(given)
+    except OSError as error:  # of a folder that may not be listed, of a store that does not answer
         unreadable_file(given, error)
+
+
+def _load_file(
+    found: Path,
+    tags: Iterable[str] | None,
+    checkpoint: str | os.PathLike[str] | None,
+    needed: Iterable[str] | None,
+    access: Access | None,
+) -> LoadedModel:
     if found.name in SAVED_MODEL_FILES:
         from drystone_base.loaders.saved_folder import load_saved_model
 
