@@ -3,45 +3,78 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from drystone_base.kernels._indices import wrap_axis
 from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._widen import widen
 
 __all__: list[str] = []
 
+NUMBERS: Final = "biufc"
+"""Kinds of dtypes that NumPy sorts by itself."""
 
-def _first_places(keys: list[Any]) -> tuple[list[int], list[int]]:
-    """Place of each distinct key's first occurrence, and for each key the number of its class."""
+_PIECE: Final = 1 << 16
+"""Elements that become Python's at once: nobody else runs meanwhile, nor looks at the time."""
+
+
+def _classes(x: Array, axis: int) -> tuple[Array, Array]:
+    """Place of each distinct slice's first occurrence, and for each slice the number of its class.
+
+    Numbers of a vector are sorted: NumPy lets others run then.
+    """
+    wide = widen(x)
+    return _sorted_classes(wide) if x.ndim == 1 and wide.dtype.kind in NUMBERS else _seen(x, axis)
+
+
+def _sorted_classes(x: Array) -> tuple[Array, Array]:
+    order = np.argsort(x, kind="stable")
+    found = x[order]
+    begins = np.ones(x.size, bool)
+    begins[1:] = found[1:] != found[:-1]  # NaN is no NaN
+    firsts = order[begins]
+    by_place = np.argsort(firsts)
+    renumbered = np.empty(firsts.size, np.intp)
+    renumbered[by_place] = np.arange(firsts.size)
+    numbers = np.empty(x.size, np.intp)
+    numbers[order] = renumbered[np.cumsum(begins) - 1]
+    return firsts[by_place], numbers
+
+
+def _seen(x: Array, axis: int) -> tuple[Array, Array]:
+    rows = np.moveaxis(x, axis, 0)
     seen: dict[Any, int] = {}
-    firsts: list[int] = []
-    classes: list[int] = []
-    for place, key in enumerate(keys):
-        number = seen.setdefault(key, len(seen))
-        if number == len(firsts):
-            firsts.append(place)
-        classes.append(number)
-    return firsts, classes
+    numbers = np.empty(len(rows), np.intp)
+    firsts = np.empty(len(rows), np.intp)
+    for begin in range(0, len(rows), _PIECE):
+        keys = _keys(rows[begin : begin + _PIECE])
+        known = len(seen)
+        classes = [seen.setdefault(key, len(seen)) for key in keys]
+        numbers[begin : begin + len(keys)] = classes
+        places: dict[int, int] = {}
+        for place, number in enumerate(classes, begin):
+            if number >= known:
+                places.setdefault(number, place)
+        firsts[known : len(seen)] = list(places.values())
+    return firsts[: len(seen)], numbers
 
 
-def _keys(x: Array, axis: int) -> list[Any]:
-    if x.ndim == 1:
-        found: list[Any] = x.tolist()
+def _keys(rows: Array) -> list[Any]:
+    """The slices of the first dimension, as what can be looked up."""
+    if rows.ndim == 1:
+        found: list[Any] = rows.tolist()
         return found
-    width = math.prod(x.shape) // max(x.shape[axis], 1)
-    rows = np.moveaxis(x, axis, 0).reshape(x.shape[axis], width).tolist()
-    return [tuple(row) for row in rows]
+    return [tuple(row) for row in rows.reshape(len(rows), math.prod(rows.shape[1:])).tolist()]
 
 
 def _unique(call: Call, x: Array, axis: int) -> tuple[Array, Array, Array]:
     """Distinct slices in order of first occurrence, class of each slice, size of each class."""
     dtype = call.attrs["out_idx"].np
-    firsts, classes = _first_places(_keys(x, axis))
-    numbers = np.array(classes, dtype)
+    firsts, numbers = _classes(x, axis)
     counts = np.bincount(numbers, minlength=len(firsts)).astype(dtype)
-    return np.take(x, np.array(firsts, np.intp), axis), numbers, counts
+    return np.take(x, firsts, axis), numbers.astype(dtype), counts
 
 
 def _vector(call: Call, x: Array) -> Array:
@@ -84,6 +117,20 @@ def unique_v2(call: Call, x: Array, axis: Array) -> tuple[Array, Array]:
 def list_diff(call: Call, x: Array, y: Array) -> tuple[Array, Array]:
     """The elements of ``x`` that ``y`` lacks, in order, and their places."""
     _vector(call, x), _vector(call, y)
-    without = set(y.tolist())
-    places = [k for k, value in enumerate(x.tolist()) if value not in without]
-    return x[np.array(places, np.intp)], np.array(places, call.attrs["out_idx"].np)
+    places = np.flatnonzero(~_is_in(x, y))
+    return x[places], places.astype(call.attrs["out_idx"].np)
+
+
+def _is_in(x: Array, y: Array) -> Array:
+    """Which elements of ``x`` are in ``y``; NaN never is."""
+    wide = widen(x)
+    if wide.dtype.kind in NUMBERS:
+        return np.isin(wide, widen(y), kind="sort")
+    known: set[Any] = set()
+    for begin in range(0, y.size, _PIECE):
+        known.update(y[begin : begin + _PIECE].tolist())
+    out = np.empty(x.size, bool)
+    for begin in range(0, x.size, _PIECE):
+        piece = x[begin : begin + _PIECE].tolist()
+        out[begin : begin + len(piece)] = [value in known for value in piece]
+    return out

@@ -1,5 +1,7 @@
 """Distinct elements against dictionaries."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -50,3 +52,26 @@ def test_refusals_and_inference() -> None:
     assert infer_shapes("Unique", [(-4,)]) == [(-1,), (-4,)]
     known = [None, np.array([1])]
     assert infer_shapes("UniqueV2", [(2, 3), (1,)], values=known) == [(2, -1), (3,)]
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float16", "float32", "float64", "int8", "uint64", "bool", "complex64", "object"]
+)
+def test_classes_are_those_that_python_tells_apart(dtype: str) -> None:
+    """By order of first occurrence; -0 is 0, and NaN equals nothing, not even itself."""
+    rng = np.random.default_rng(4)
+    for size in (0, 1, 7, 300, 70_000):
+        x: Any = rng.integers(0, 90, size)
+        x = np.array([b"%d" % v for v in x], object) if dtype == "object" else x.astype(dtype)
+        if x.dtype.kind in "fc":
+            x[rng.random(size) < 0.1] = np.nan
+            x[rng.random(size) < 0.1] = -0.0
+        keys, seen = x.tolist(), dict[Any, int]()
+        numbers = [seen.setdefault(key, len(seen)) for key in keys]
+        values, found, counts = run_op("UniqueWithCounts", x)
+        np.testing.assert_array_equal(found, numbers)
+        np.testing.assert_array_equal(values, np.array(list(seen), x.dtype))
+        np.testing.assert_array_equal(counts, np.bincount(numbers, minlength=len(seen)))
+        known = set(keys[::3])
+        want = [k for k, key in enumerate(keys) if key not in known or key != key]
+        np.testing.assert_array_equal(run_op("ListDiff", x, x[::3])[1], want)
