@@ -81,6 +81,7 @@ void slice(Call& call) {
 void split(Call& call) {
   const Sparse x(call.input(1), call.input(2), call.input(3));
   x.check_inside();
+  require(call.input(0).rank() == 0, "split_dim must be a scalar");
   const std::int64_t given = scalar_int(call.input(0), "split_dim");
   const int axis = wrap_axis(given, static_cast<int>(x.rank()), "split_dim");
   const auto at = static_cast<std::size_t>(axis);

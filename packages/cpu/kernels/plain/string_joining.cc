@@ -160,6 +160,7 @@ class UnsortedSegmentJoin {
     bool fits = ids.rank() > 0;
     for (int k = 0; fits && k < ids.rank(); ++k) fits = ids.dim(k) == x.dim(k);
     require(fits, "segment_ids' shape must be a prefix of the input's");
+    require(call.input(2).rank() == 0, "num_segments must be a scalar");
     const std::int64_t count = scalar_int(call.input(2), "num_segments");
     require(count >= 0, "num_segments must not be negative");
     check_below(ids, count, "segment_ids");

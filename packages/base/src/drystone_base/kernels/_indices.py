@@ -9,7 +9,16 @@ import numpy as np
 
 from drystone_base.kernels._registry import Array, Call
 
-__all__ = ["at", "bad_rows", "check_below", "int_vector", "is_rising", "scalar_int", "wrap_axis"]
+__all__ = [
+    "at",
+    "bad_rows",
+    "check_below",
+    "int_vector",
+    "is_rising",
+    "only_scalar_int",
+    "scalar_int",
+    "wrap_axis",
+]
 
 
 def at(x: Array, *index: Any) -> Array:
@@ -36,6 +45,14 @@ def scalar_int(call: Call, value: Array, what: str) -> int:
         value.size == 1, f"{what} must be a scalar", found=list(value.shape), needed="one element"
     )
     return int(value.reshape(-1)[0])
+
+
+def only_scalar_int(call: Call, value: Array, what: str) -> int:
+    """As :func:`scalar_int` for ops that take no vector of one element."""
+    call.require(
+        value.ndim == 0, f"{what} must be a scalar", found=list(value.shape), needed="rank 0"
+    )
+    return int(value)
 
 
 def int_vector(call: Call, value: Array, what: str) -> tuple[int, ...]:

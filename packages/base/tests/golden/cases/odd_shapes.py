@@ -21,6 +21,13 @@ def _scalars() -> Iterator[Case]:
                        use_peephole=False)  # fmt: skip
     for bins in (np.int32(3), ints(3)):
         yield case("HistogramFixedWidth", floats([1, 2, 2.5]), floats([0, 3]), bins)
+    words = np.array([b"a", b"b"], object)
+    for count in (np.int32(2), ints(2)):
+        yield case("UnsortedSegmentJoin", words, ints(1, 0), count)
+    for axis in (np.int64(0), np.array([0])):
+        yield case("SparseSplit", axis, np.array([[1]]), floats([1]), np.array([3]), num_split=1)
+    for algorithm in (np.int32(1), ints(1)):
+        yield case("XlaRngBitGenerator", algorithm, np.ones(2, np.uint64), ints(2), dtype="uint32")
 
 
 def _groups() -> Iterator[Case]:

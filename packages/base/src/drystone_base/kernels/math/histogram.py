@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from drystone_base.kernels._indices import bad_rows
+from drystone_base.kernels._indices import bad_rows, only_scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet, widen
@@ -122,8 +122,7 @@ def histogram_fixed_width(call: Call, values: Array, value_range: Array, nbins: 
     call.require(
         value_range.shape == (2,), "value_range must be two numbers", found=list(value_range.shape)
     )
-    call.require(nbins.ndim == 0, "nbins must be a scalar", found=list(nbins.shape))
-    count = int(nbins)
+    count = only_scalar_int(call, nbins, "nbins")
     call.require(count > 0, "nbins must be positive", found=count, needed="1 or more")
     low, high = (float(v) for v in value_range)
     call.require(low < high, "the range must not be empty", found=[low, high], needed="low < high")

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from drystone_base.kernels._indices import at, bad_rows, check_below, int_vector, scalar_int
+from drystone_base.kernels._indices import at, bad_rows, check_below, int_vector, only_scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels.sparse._sparse import check_sparse, fill_order, repeated, row_major_order
@@ -255,7 +255,7 @@ def sparse_split(
     """``num_split`` parts along a dimension; what does not divide goes to the first ones."""
     check_sparse(call, indices, values, shape)
     bad_rows(call, indices, shape.tolist())
-    axis, count = scalar_int(call, split_dim, "split_dim"), call.attrs["num_split"]
+    axis, count = only_scalar_int(call, split_dim, "split_dim"), call.attrs["num_split"]
     call.require(
         -shape.size <= axis < shape.size,
         "split_dim must be a dimension",

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 
 from drystone_base.core.tensor import string_array
+from drystone_base.kernels._indices import only_scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import attr_bytes
@@ -81,7 +82,7 @@ def unsorted_segment_join(
         found=f"ids {list(segment_ids.shape)}, input {list(values.shape)}",
         needed="a prefix",
     )
-    count = int(num_segments.item())
+    count = only_scalar_int(call, num_segments, "num_segments")
     call.require(count >= 0, "there must be no negative number of segments", found=count)
     rest = values.shape[lead:]
     check_size(call, (count, *rest), np.dtype(object))

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from drystone_base.kernels._indices import int_vector, scalar_int
+from drystone_base.kernels._indices import int_vector, only_scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels.random._philox import Stream
@@ -28,7 +28,7 @@ def rng_bit_generator(
 
     The state is a key and a counter: of 64 bits, for Philox also of 128.
     """
-    which, dtype = scalar_int(call, algorithm, "algorithm"), call.attrs["dtype"].np
+    which, dtype = only_scalar_int(call, algorithm, "algorithm"), call.attrs["dtype"].np
     call.require(
         which in (_PHILOX, _THREEFRY),
         "the algorithm must be Philox or ThreeFry",
