@@ -16,6 +16,7 @@ from drystone_base.graph import Node, Output, reachable
 from drystone_base.inference.inference import Inference, infer
 from drystone_base.ops.attrs import FunctionRef, Shape
 from drystone_base.ops.defs import find
+from drystone_base.ops.properties import VARIABLES
 
 if TYPE_CHECKING:
     from drystone_base.api.restored import RestoredFunction
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Analysis", "Reach", "function_refs"]
 
 _MAX_INFERRED: Final = 20_000  # nodes; larger graphs are not worth the wait
-_VARIABLE_OPS: Final = frozenset({"VarHandleOp", "VariableV2", "Variable", "TemporaryVariable"})
+_VARIABLE_OPS: Final = VARIABLES | {"TemporaryVariable"}
 
 
 @dataclass

@@ -6,6 +6,7 @@ from typing import Final
 
 from drystone_base.executor.plan import can_run
 from drystone_base.kernels import find_kernel
+from drystone_base.ops.properties import CONTROL_FLOW
 
 __all__ = ["FAMILIES", "UNSUPPORTED", "family"]
 
@@ -31,15 +32,11 @@ FAMILIES: Final[tuple[tuple[str, str, str, tuple[str, ...]], ...]] = (
 UNSUPPORTED: Final = ("no kernel", "#ffffff", "#e00000")
 
 _BY_NAME: Final = {name: (fill, stroke) for name, fill, stroke, _ in FAMILIES}
-_CONTROL: Final = (
-    "Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "RefSwitch", "RefMerge",
-    "ControlTrigger",
-)  # fmt: skip
 
 
 def family(op: str, functions: object = ()) -> tuple[str, str, str]:
     """Name, fill and stroke of the family of an op; ``functions`` are names of functions."""
-    if op in _CONTROL or (hasattr(functions, "__contains__") and op in functions):
+    if op in CONTROL_FLOW or (hasattr(functions, "__contains__") and op in functions):
         return ("control flow, functions", *_BY_NAME["control flow, functions"])
     if op in ("Placeholder", "PlaceholderWithDefault", "_Arg", "_Retval"):
         return ("other", *_BY_NAME["other"])

@@ -16,13 +16,14 @@ from typing import Final, TypeAlias
 from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, Node, Output, topological_order
 from drystone_base.inference.inference import Inference, infer
+from drystone_base.ops.properties import VARIABLES
 
 __all__ = ["Edge", "Group", "Leaf", "Tree", "shape_label"]
 
 MAX_CHILDREN: Final = 40
 TIMES: Final = "\N{MULTIPLICATION SIGN}"
 _MAX_RUN: Final = 6
-_HELD: Final = frozenset({"Const", "VarHandleOp", "VariableV2", "Variable"})
+_HELD: Final = VARIABLES | {"Const"}
 _HANDED_ON: Final = frozenset({"Identity", "ReadVariableOp"})
 _ALONE: Final = frozenset(
     {"Placeholder", "_Arg", "_Retval", "Switch", "Merge", "Enter", "Exit", "NextIteration"}

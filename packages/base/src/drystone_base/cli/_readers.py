@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import FunctionRef
+from drystone_base.ops.properties import RESHAPES
 
 __all__ = ["Reader", "reader_of"]
 
@@ -16,9 +17,9 @@ _READERS: Final = frozenset({
     "DecodeJpeg", "DecodePng", "DecodeGif", "DecodeBmp", "DecodeImage", "DecodeWebP",
     "DecodeAndCropJpeg", "ExtractJpegShape",
 })  # fmt: skip
-_HANDS_ON: Final = frozenset({
-    "Identity", "IdentityN", "Snapshot", "StopGradient", "PlaceholderWithDefault", "Reshape",
-    "ExpandDims", "Squeeze", "Unpack", "Pack", "Concat", "ConcatV2", "Split", "SplitV",
+_HANDS_ON: Final = RESHAPES | frozenset({
+    "Identity", "IdentityN", "Snapshot", "StopGradient", "PlaceholderWithDefault",
+    "Unpack", "Pack", "Concat", "ConcatV2", "Split", "SplitV",
     "StridedSlice", "Slice", "Gather", "GatherV2", "Tile", "BroadcastTo", "Transpose",
     "TensorListFromTensor", "TensorListGetItem", "TensorArrayScatterV3", "TensorArrayReadV3",
     "Switch", "Merge", "Enter", "Exit", "NextIteration", "EnsureShape",

@@ -24,6 +24,7 @@ from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
+from drystone_base.ops.properties import IDENTITIES, VARIABLES
 
 if TYPE_CHECKING:
     from drystone_base.executor.micro_batches import BatchLayout, NotBatchwise
@@ -41,16 +42,12 @@ _FRAME_KINDS: Final = {
     Kind.NEXT_ITERATION: PlanKind.PLAN_NEXT_ITERATION,
     Kind.TRIGGER: PlanKind.PLAN_TRIGGER,
 }
-FORWARDS: Final = frozenset(
-    {
-        "Identity", "IdentityN", "Snapshot", "StopGradient", "PreventGradient", "GuaranteeConst",
-        "PlaceholderWithDefault", "LoopCond", "_ListToArray", "_ArrayToList",
-    }
-)  # fmt: skip
+FORWARDS: Final = IDENTITIES | {
+    "PlaceholderWithDefault", "LoopCond", "_ListToArray", "_ArrayToList",
+}  # fmt: skip
 """Ops whose inputs the executor hands on."""
 
 _READERS: Final = frozenset({"ReadVariableOp"})
-_STEADY: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 READS_VERSION: Final = -1
 """What it holds where the host reads a variable of the attribute ``dtype`` with its version."""
 
@@ -297,7 +294,7 @@ class _Encoder:
 
     def _kernel(self, out: InstructionDef, instruction: Instruction, reads_reference: bool) -> None:
         lazy = instruction.op == "Const" and not instruction.on_library
-        steady = lazy or instruction.op in _STEADY
+        steady = lazy or instruction.op in VARIABLES
         out.kind = PlanKind.PLAN_STEADY if steady else PlanKind.PLAN_KERNEL
         if reads_reference:
             out.deref.extend(instruction.deref)

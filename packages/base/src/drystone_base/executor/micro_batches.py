@@ -20,15 +20,16 @@ from drystone_base.inference.inference import Inference, infer
 from drystone_base.inference.shapes._values import FOLLOWED
 from drystone_base.ops.attrs import Shape
 from drystone_base.ops.defs import OpDef
+from drystone_base.ops.properties import RESHAPES, VARIABLES
 
 __all__ = ["BatchLayout", "NotBatchwise", "batch_layout_of"]
 
-_HARMLESS: Final = frozenset({"Assert", "ReadVariableOp", "VarHandleOp", "Variable", "VariableV2"})
+_HARMLESS: Final = VARIABLES | {"Assert", "ReadVariableOp"}
 """Stateful ops that change nothing."""
 
 _SIZES_OF: Final = frozenset({"Shape", "ShapeN", "Size"})
 _LOOKS_UP: Final = frozenset({"Gather", "GatherV2"})
-_SAME_MEMORY: Final = frozenset({"ExpandDims", "Identity", "Reshape", "Squeeze", "StopGradient"})
+_SAME_MEMORY: Final = RESHAPES | {"Identity", "StopGradient"}
 
 
 class BatchLayout(NamedTuple):

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from drystone_base.graph.node import Node, Output
-from drystone_base.graph.topology import DEAD_WITH, MERGE_OPS, NEXT_ITERATION_OPS, frame_paths
+from drystone_base.graph.topology import DEAD_WITH, frame_paths
+from drystone_base.ops.properties import MERGES, NEXT_ITERATIONS, SWITCHES
 
 __all__ = ["ALIVE", "Deadness", "Either", "Nested", "Predicate", "Received", "Round", "Side"]
 
@@ -78,7 +79,6 @@ _Path: TypeAlias = tuple[str, ...]
 Predicate: TypeAlias = "frozenset[Side | Round | Either | Received | Nested]"
 """All of it must hold."""
 ALIVE: Final[Predicate] = frozenset()
-_SWITCHES: Final = frozenset({"Switch", "RefSwitch", "_SwitchN"})
 _MOST: Final = 64
 """Parts of a predicate, beyond which sides of branches are put together."""
 _LOOKS: Final = 8
@@ -107,7 +107,7 @@ class Deadness:
         """When an output has a value."""
         node, index = output
         found = self._found.get(node, ALIVE)
-        if node.op not in _SWITCHES:
+        if node.op not in SWITCHES:
             return found
         return self._keep(_together([self._shortened(found), frozenset({side_of(node, index)})]))
 
@@ -133,7 +133,7 @@ class Deadness:
         return self._kept.setdefault(found, found)
 
     def _work_out(self, node: Node) -> Predicate:
-        if node.op in MERGE_OPS:
+        if node.op in MERGES:
             return self._merge(node)
         if node.op == "ControlTrigger":
             return self._trigger(node)
@@ -147,7 +147,7 @@ class Deadness:
         return found
 
     def _merge(self, node: Node) -> Predicate:
-        entering = [self.of_output(o) for o in node.inputs if o[0].op not in NEXT_ITERATION_OPS]
+        entering = [self.of_output(o) for o in node.inputs if o[0].op not in NEXT_ITERATIONS]
         found = either(entering)
         found = self._long.get(found, found)
         if len(entering) == len(node.inputs):
@@ -162,8 +162,8 @@ class Deadness:
 
     def _does_not_come_round(self, node: Node) -> bool:
         """Whether a loop's value may be dead in a round that the loop makes."""
-        back = [o[0] for o in node.inputs if o[0].op in NEXT_ITERATION_OPS]
-        if node.op not in MERGE_OPS or not back:
+        back = [o[0] for o in node.inputs if o[0].op in NEXT_ITERATIONS]
+        if node.op not in MERGES or not back:
             return False
         path = self.frames[node]
         if not self._is_there_when_going_on(self._found[node], path):

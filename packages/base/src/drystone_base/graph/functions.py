@@ -19,6 +19,7 @@ from drystone_base.core.upcalls import GRADIENT_FUNCTION
 from drystone_base.graph.node import whole_number
 from drystone_base.ops.attrs import decode_attr, encode_attr
 from drystone_base.ops.defs import ArgDef, OpDef, find
+from drystone_base.ops.properties import FUNCTION_ENDS
 
 if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph
@@ -35,7 +36,6 @@ __all__ = [
 ]
 
 GRADIENT: Final = "gradient of "
-_ENDS: Final = frozenset({"_Arg", "_Retval", "_DeviceArg", "_DeviceRetval"})
 
 
 def gradient_name(function: str) -> str:
@@ -370,7 +370,7 @@ class _BodyBuilder:
         named = dict.fromkeys(self.graph[returned[key]] for key in sorted(returned))
         for node in self.graph:
             definition = find(node.op)
-            if definition is not None and definition.is_stateful and node.op not in _ENDS:
+            if definition is not None and definition.is_stateful and node.op not in FUNCTION_ENDS:
                 named.setdefault(node)
         return list(named)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.shown import shape_text, table
 from drystone_base.graph.node import placeholder_shape
+from drystone_base.ops.properties import PLACEHOLDERS
 
 if TYPE_CHECKING:
     from drystone_base.graph.graph import Graph
@@ -15,13 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["graph_html"]
 
 _SHOWN: Final = 12
-_PLACEHOLDERS: Final = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault"})
 
 
 def graph_html(graph: Graph) -> str:
     """A graph's inputs and its most frequent ops, with how many there are."""
     ops = Counter(node.op for node in graph)
-    inputs = [node for node in graph if node.op in _PLACEHOLDERS]
+    inputs = [node for node in graph if node.op in PLACEHOLDERS]
     rows: list[Sequence[Any]] = [
         ("input", node.name, f"{node.attr('dtype')} {shape_text(placeholder_shape(node))}")
         for node in inputs[:_SHOWN]

@@ -8,11 +8,10 @@ from typing import Final
 from drystone_base.core.errors import GraphError
 from drystone_base.core.time_limits import look
 from drystone_base.graph.node import Node, Output
+from drystone_base.ops.properties import MERGES, NEXT_ITERATIONS
 
 __all__ = [
     "DEAD_WITH",
-    "MERGE_OPS",
-    "NEXT_ITERATION_OPS",
     "TRANSFER_OPS",
     "conditional_nodes",
     "frame_nodes",
@@ -23,8 +22,6 @@ __all__ = [
     "waits_for",
 ]
 
-NEXT_ITERATION_OPS: Final = frozenset({"NextIteration", "RefNextIteration"})
-MERGE_OPS: Final = frozenset({"Merge", "RefMerge", "_XlaMerge"})
 TRANSFER_OPS: Final = frozenset({"_Send", "_Recv"})
 DEAD_WITH: Final = "_dead_with"
 """The attribute of Sends and Recvs of values that may be dead; those of one name die together."""
@@ -33,8 +30,8 @@ DEAD_WITH: Final = "_dead_with"
 def waits_for(node: Node, fed: Container[Output] = ()) -> list[Node]:
     """Fan-in without fed outputs and without the back edges of loops."""
     sources = [o[0] for o in node.inputs if o not in fed]
-    if node.op in MERGE_OPS:
-        sources = [s for s in sources if s.op not in NEXT_ITERATION_OPS]
+    if node.op in MERGES:
+        sources = [s for s in sources if s.op not in NEXT_ITERATIONS]
     return [*sources, *node.controls]
 
 
@@ -49,7 +46,7 @@ def topological_order(nodes: Iterable[Node], *, fed: Container[Output] = ()) -> 
     users: dict[Node, list[Node]] = {node: [] for node in waiting}
     for node in waiting:
         count = 0
-        cut = NEXT_ITERATION_OPS if node.op in MERGE_OPS else ()
+        cut = NEXT_ITERATIONS if node.op in MERGES else ()
         for output in node.inputs:
             source = output[0]
             if source in users and source.op not in cut and not (fed and output in fed):
@@ -112,8 +109,8 @@ def _step(node: Node) -> int:
     sources = [source.op for source, _ in node.inputs]
     if op in ("Switch", "_SwitchN"):
         return 0 if "LoopCond" in sources else 1
-    if node.op in MERGE_OPS:
-        return 0 if any(s in NEXT_ITERATION_OPS for s in sources) else -1
+    if node.op in MERGES:
+        return 0 if any(s in NEXT_ITERATIONS for s in sources) else -1
     return {"Enter": 1, "Exit": -1}.get(op, 0)
 
 

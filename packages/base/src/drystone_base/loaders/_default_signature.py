@@ -12,17 +12,16 @@ from drystone_base.graph import Graph, Node, conditional_nodes, placeholder_shap
 from drystone_base.graph.node import held_tensor
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.loaders._loaded import Signature, TensorSpec
+from drystone_base.ops.properties import PLACEHOLDERS, SWITCHES
 
 __all__ = ["default_signature", "with_optional"]
 
 _PLACEHOLDERS: Final = frozenset({"Placeholder", "PlaceholderV2"})
 _OPTIONAL: Final = "PlaceholderWithDefault"
 # Their unread outputs are leftovers or state, never answers.
-_NO_SINK: Final = frozenset(
-    {*_PLACEHOLDERS, _OPTIONAL, "Const", "VariableV2", "Variable", "NoOp", "Assert"}
-)
+_NO_SINK: Final = PLACEHOLDERS | {"Const", "VariableV2", "Variable", "NoOp", "Assert"}
 # Ops at which branches and loops of frames begin.
-_OPENERS: Final = frozenset({"Switch", "RefSwitch", "_SwitchN", "Enter", "RefEnter"})
+_OPENERS: Final = SWITCHES | {"Enter", "RefEnter"}
 
 
 def default_signature(graph: Graph, *, ignore: frozenset[str] = frozenset()) -> Signature:

@@ -16,10 +16,10 @@ from drystone_base.core.dtypes import STRING
 from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, Node, held_tensor, parse_tensor_name, reachable
 from drystone_base.graph.calls import called, called_by_proto
+from drystone_base.ops.properties import VARIABLES
 
 __all__ = [
     "ASSIGNS",
-    "VARIABLES",
     "Source",
     "assigned",
     "reached",
@@ -29,7 +29,6 @@ __all__ = [
     "told",
 ]
 
-VARIABLES: Final = frozenset({"VarHandleOp", "VariableV2", "Variable"})
 _RESTORES: Final = frozenset({"Restore", "RestoreSlice", "RestoreV2"})
 ASSIGNS: Final = frozenset({"Assign", "AssignVariableOp"})
 _ASSIGNED: Final = 2  # inputs of an assignment: the variable, and what it gets

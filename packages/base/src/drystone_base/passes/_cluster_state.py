@@ -12,16 +12,13 @@ from drystone_base.graph import Body, Node, Output, topological_order
 from drystone_base.graph.extract import Extract, add_function, output_dtype
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
+from drystone_base.ops.properties import VARIABLE_WRITES
 from drystone_base.passes._clusters import CALL, CLUSTER
 from drystone_base.passes._rewriting import Beside, become_identity
 
 __all__ = ["without_state"]
 
 _READ: Final = "ReadVariableOp"
-_WRITES: Final = frozenset({
-    "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp", "ResourceScatterUpdate",
-    "ResourceScatterAdd", "ResourceScatterSub",
-})  # fmt: skip
 _SWITCHES: Final = frozenset({"Switch", "_SwitchN"})
 
 
@@ -110,7 +107,7 @@ class _Taken:
             if first is not node:
                 self.same[node, 0] = (first, 0)
             return True
-        if node.op in _WRITES and held[0] is not None and len(used) == 1:
+        if node.op in VARIABLE_WRITES and held[0] is not None and len(used) == 1:
             self.writes[node] = used[0]
             return True
         return node.op == "Identity"

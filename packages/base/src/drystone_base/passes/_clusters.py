@@ -13,13 +13,12 @@ from drystone_base.ops.attrs import FunctionRef
 from drystone_base.passes._rewriting import become_identity
 from drystone_base.passes._types import PassOptions
 
-__all__ = ["CALL", "CLUSTER", "SHAPE_OPS", "by_cluster", "convex", "encapsulate", "needed_nodes"]
+__all__ = ["CALL", "CLUSTER", "by_cluster", "convex", "encapsulate", "needed_nodes"]
 
 CLUSTER: Final = "_cluster"
 """The attribute of a node that names the cluster that it is in."""
 CALL: Final = "_cluster_call"
 """The attribute of a call that stands for a cluster; its value is the cluster's name."""
-SHAPE_OPS: Final = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 
 
 def needed_nodes(options: PassOptions) -> tuple[set[Node], set[Node]]:

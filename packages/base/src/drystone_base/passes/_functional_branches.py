@@ -11,9 +11,9 @@ from drystone_base.graph import Graph, Node, Output
 from drystone_base.graph.contraction import Contraction
 from drystone_base.graph.deadness import Deadness, Predicate, Side, side_of
 from drystone_base.graph.extract import Extract, add_function, output_dtype
-from drystone_base.graph.topology import MERGE_OPS, NEXT_ITERATION_OPS
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import find
+from drystone_base.ops.properties import MERGES, NEXT_ITERATIONS
 from drystone_base.passes._rewriting import become_identity, forget_functions, remove_unused
 
 __all__ = ["branches_to_ifs"]
@@ -105,7 +105,7 @@ def _choice(merge: Node, deadness: Deadness) -> Output | None:
     found = set()
     for output in merge.inputs:
         extra = deadness.of_output(output) - own
-        if output[0].op in NEXT_ITERATION_OPS or len(extra) != 1:
+        if output[0].op in NEXT_ITERATIONS or len(extra) != 1:
             return None
         side = next(iter(extra))
         if not isinstance(side, Side):
@@ -171,7 +171,7 @@ class _Branch:
             raise _Unfit("something inside is fed or fetched")
         for node in inside:
             definition = find(node.op)
-            if node.op in MERGE_OPS or self.deadness.frames[node] != path:
+            if node.op in MERGES or self.deadness.frames[node] != path:
                 raise _Unfit("another branch or loop ends inside")
             if definition is None or not definition.is_stateful:
                 continue

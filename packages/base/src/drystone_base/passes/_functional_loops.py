@@ -11,9 +11,9 @@ from drystone_base.core.dtypes import DType
 from drystone_base.graph import Body, Graph, Node, Output
 from drystone_base.graph.deadness import ALIVE, Deadness
 from drystone_base.graph.extract import Extract, add_function, output_dtype
-from drystone_base.graph.topology import NEXT_ITERATION_OPS
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
+from drystone_base.ops.properties import NEXT_ITERATIONS
 from drystone_base.passes._rewriting import become_identity, forget_functions, remove_unused
 
 __all__ = ["loops_to_whiles"]
@@ -110,7 +110,7 @@ class _Loop:
         if len(users) != 1 or len(merges) != 1 or len(merges[0].inputs) != 2:
             raise _Unfit("an Enter that leads to no Merge")
         variable.merge = merge = merges[0]
-        backs = [o[0] for o in merge.inputs if o[0].op in NEXT_ITERATION_OPS]
+        backs = [o[0] for o in merge.inputs if o[0].op in NEXT_ITERATIONS]
         if len(backs) != 1 or merge.controls:
             raise _Unfit("a Merge to which nothing comes back")
         variable.back, variable.after = backs[0].inputs[0], backs[0].controls
@@ -240,7 +240,7 @@ class _Loop:
 
 
 def _goes_round(merge: Node) -> bool:
-    return any(o[0].op in NEXT_ITERATION_OPS for o in merge.inputs)
+    return any(o[0].op in NEXT_ITERATIONS for o in merge.inputs)
 
 
 def _is_pure(node: Node) -> bool:

@@ -12,6 +12,7 @@ from drystone_base.graph.contraction import Contraction
 from drystone_base.graph.deadness import Deadness, Predicate
 from drystone_base.graph.validate import Signatures
 from drystone_base.ops.defs import find
+from drystone_base.ops.properties import CHANNELS, PLACEHOLDERS, VARIABLE_WRITES
 from drystone_base.passes._bodies import with_bodies
 from drystone_base.passes._clusters import CALL, CLUSTER, needed_nodes
 from drystone_base.passes._registry import graph_pass
@@ -25,13 +26,8 @@ _SCOPE: Final = "_XlaScope"
 _FREE: Final = frozenset({"Const", "Identity"})
 """What a compiler makes disappear: it does not count for the size of a cluster."""
 _READS: Final = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape"})
-_WRITES: Final = frozenset({
-    "AssignVariableOp", "AssignAddVariableOp", "AssignSubVariableOp", "ResourceScatterUpdate",
-    "ResourceScatterAdd", "ResourceScatterSub",
-})  # fmt: skip
-_NEVER: Final = frozenset({
-    "Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "_Retval", "_Send", "_Recv",
-    "_HostSend", "_HostRecv", "Switch", "_SwitchN", "Merge", "Enter", "Exit", "NextIteration",
+_NEVER: Final = PLACEHOLDERS | CHANNELS | frozenset({
+    "_Arg", "_Retval", "Switch", "_SwitchN", "Merge", "Enter", "Exit", "NextIteration",
     "LoopCond", "ControlTrigger", "NoOp", "Abort", "CheckNumerics", "Assert", "ImmutableConst",
 })  # fmt: skip
 _OPAQUE: Final = frozenset({dtypes.STRING, dtypes.VARIANT})
@@ -133,7 +129,7 @@ class _Finder:
         writes, after = self._writes_before()
         for node in found:
             when: tuple[Predicate, Any] = (deadness.of(node), deadness.frames[node])
-            reads = after.get(node, 0) if node.op in _READS | _WRITES else 0
+            reads = after.get(node, 0) if node.op in _READS | VARIABLE_WRITES else 0
             self.sizes[node] = _Cluster(node, when, reads, writes.get(node, 0))
 
     def may_be_inside(self, node: Node) -> bool:
@@ -143,7 +139,7 @@ class _Finder:
         definition, signature = find(node.op), self.signatures.of(node)
         if definition is None or signature is None or signature.outputs is None:
             return False
-        if definition.is_stateful and node.op not in _READS | _WRITES:
+        if definition.is_stateful and node.op not in _READS | VARIABLE_WRITES:
             return False
         if any(a.type in ("func", "list(func)") for a in definition.attrs.values()):
             return False
@@ -153,14 +149,14 @@ class _Finder:
         """A bit for each node that writes a variable; for each node, the bits before it."""
         bits: dict[Node, int] = {}
         before: dict[Node, int] = {}
-        if not any(node.op in _WRITES for node in self.regions.nodes):
+        if not any(node.op in VARIABLE_WRITES for node in self.regions.nodes):
             return bits, before
         for node in self.regions.nodes:
             found = 0
             for source in (*(s for s, _ in node.inputs), *node.controls):
                 found |= before.get(source, 0) | bits.get(source, 0)
             before[node] = found
-            if node.op in _WRITES:
+            if node.op in VARIABLE_WRITES:
                 bits[node] = 1 << len(bits)
         return bits, before
 

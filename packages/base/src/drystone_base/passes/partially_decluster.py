@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Graph, Node
+from drystone_base.ops.properties import SHAPE_ONLY
 from drystone_base.passes._bodies import with_bodies
-from drystone_base.passes._clusters import CLUSTER, SHAPE_OPS
+from drystone_base.passes._clusters import CLUSTER
 from drystone_base.passes._registry import graph_pass
 from drystone_base.passes._types import Grouping, PassOptions
 
@@ -29,7 +30,7 @@ def partially_decluster(options: PassOptions) -> bool:
     kept = {graph.output(name)[0] for name in (*options.fetches, *options.feeds)}
     changed = False
     for node in [node for node in graph if node.states(CLUSTER)]:
-        if node.op in SHAPE_OPS and (_begins(node) or _ends(graph, node)):
+        if node.op in SHAPE_ONLY and (_begins(node) or _ends(graph, node)):
             graph.remove_attr(node, CLUSTER)
             changed = True
         elif node.op in _CHEAP and node not in kept:

@@ -10,8 +10,8 @@ from drystone_base.core import dtypes
 from drystone_base.core.errors import GraphError
 from drystone_base.graph import Graph, Node
 from drystone_base.graph.deadness import Deadness, Either, Predicate, Round
-from drystone_base.graph.topology import MERGE_OPS, NEXT_ITERATION_OPS
 from drystone_base.graph.validate import Signatures
+from drystone_base.ops.properties import MERGES, NEXT_ITERATIONS
 from drystone_base.placement.device import Device, parse_device
 from drystone_base.placement.inspection import Makers
 from drystone_base.placement.support import Supports
@@ -97,7 +97,7 @@ def _pairs(graph: Graph, nodes: Sequence[Node]) -> Iterator[tuple[Node, Node, st
         for source in (*(s for s, _ in node.inputs), *node.controls):
             if source in kept or node.op in ("Exit", "RefExit"):
                 yield node, source, f"the loop of {source.name}"
-        if node.op in MERGE_OPS and any(s.op in NEXT_ITERATION_OPS for s, _ in node.inputs):
+        if node.op in MERGES and any(s.op in NEXT_ITERATIONS for s, _ in node.inputs):
             for source, _ in node.inputs:
                 yield node, source, f"the loop of {node.name}"
 
@@ -122,7 +122,7 @@ def _not_sent(nodes: Sequence[Node]) -> set[Node]:
         path = deadness.frames[node]
         once = node.op in _ENTERS and not node.attr("is_constant")
         odd = any(conditions[path[:k]] != 1 for k in range(1, len(path) + 1))
-        late = node.op == "ControlTrigger" or node.op in NEXT_ITERATION_OPS  # after the body
+        late = node.op == "ControlTrigger" or node.op in NEXT_ITERATIONS  # after the body
         if once or odd or late or any(map(_comes_alone, deadness.of(node))):
             found.add(node)
     return found

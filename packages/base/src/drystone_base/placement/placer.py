@@ -10,13 +10,13 @@ from drystone_base.core.errors import GraphError
 from drystone_base.core.payloads import at_node
 from drystone_base.graph import Graph, Node, topological_order
 from drystone_base.graph.validate import output_dtypes
+from drystone_base.ops.properties import SHAPE_ONLY
 from drystone_base.placement.device import Device, parse_device
 from drystone_base.placement.groups import Group, find_groups
 from drystone_base.placement.support import Supports
 
 __all__ = ["Decision", "Placement", "place"]
 
-_METADATA: Final = frozenset({"Shape", "ShapeN", "Size", "Rank"})
 _IDENTITY: Final = frozenset({"Identity", "IdentityN", "Snapshot", "StopGradient"})
 
 
@@ -108,7 +108,7 @@ class _Placer:
         if id(group) in self.chosen:
             return
         options = self.candidates(group)
-        follows = len(group.nodes) == 1 and node.op in _METADATA | _IDENTITY and node.inputs
+        follows = len(group.nodes) == 1 and node.op in SHAPE_ONLY | _IDENTITY and node.inputs
         if follows:
             source = node.inputs[0][0]
             there = self.chosen.get(id(self.groups.get(source)))

@@ -6,15 +6,14 @@ from typing import Final
 
 from drystone_base.graph import Node
 from drystone_base.graph.rewiring import redirect
+from drystone_base.ops.properties import IDENTITIES, SWITCHES
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.purity import SWITCHES, gives_reference
+from drystone_optimizer.core.purity import gives_reference
 
 __all__ = ["PASSING", "may_take_out", "passes_on", "take_out"]
 
 _MERGES: Final = frozenset({"Merge", "RefMerge"})
-PASSING: Final = frozenset({
-    "Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot", "AddN", "AccumulateNV2",
-})  # fmt: skip
+PASSING: Final = (IDENTITIES - {"GuaranteeConst"}) | {"AddN", "AccumulateNV2"}
 """Ops whose outputs are their inputs; AddN and AccumulateNV2 where there is just one."""
 
 

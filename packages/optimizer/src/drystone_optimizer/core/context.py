@@ -16,11 +16,12 @@ from drystone_base.graph import Bodies, Graph, Node, Output, held_tensor, topolo
 from drystone_base.graph.rewiring import replace
 from drystone_base.graph.validate import Signatures, validate
 from drystone_base.ops.attrs import TensorAttr
+from drystone_base.ops.properties import SWITCHES
 from drystone_optimizer.core.config import OptimizerConfig
 from drystone_optimizer.core.devices import DEFAULT_TYPE, device_type, types_there
 from drystone_optimizer.core.fuel import Fuel
 from drystone_optimizer.core.node_budget import NodeBudget
-from drystone_optimizer.core.purity import SWITCHES, Effects, gives_reference, may_be_dead
+from drystone_optimizer.core.purity import Effects, gives_reference, may_be_dead
 from drystone_optimizer.core.rules import Numeric
 
 if TYPE_CHECKING:

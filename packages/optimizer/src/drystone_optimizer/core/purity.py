@@ -10,10 +10,9 @@ from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import FunctionLibrary, Node
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
+from drystone_base.ops.properties import CALLS, CONTROL_FLOW, VARIABLES
 
 __all__ = [
-    "CONTROL_FLOW",
-    "SWITCHES",
     "Effects",
     "gives_reference",
     "is_pure",
@@ -21,20 +20,10 @@ __all__ = [
     "may_be_dead",
 ]
 
-SWITCHES: Final = frozenset({"Switch", "RefSwitch", "_SwitchN"})
-CONTROL_FLOW: Final = SWITCHES | {
-    "Merge", "RefMerge", "_XlaMerge", "Enter", "RefEnter", "Exit", "RefExit", "NextIteration",
-    "RefNextIteration", "LoopCond", "ControlTrigger",
-}  # fmt: skip
-# Ops that do what the functions they name do.
-_CALLERS: Final = frozenset({
-    "PartitionedCall", "StatefulPartitionedCall", "If", "StatelessIf", "_If", "While", "_While",
-    "StatelessWhile", "Case", "StatelessCase",
-})  # fmt: skip
 # Stateful ops that nobody misses when their output is not used. Random ops are missed: the numbers
 # that they draw are not drawn by the next run.
-_HARMLESS: Final = frozenset({
-    "ReadVariableOp", "VarHandleOp", "VariableV2", "Variable", "_Arg", "_Retval", "GuaranteeConst",
+_HARMLESS: Final = VARIABLES | frozenset({
+    "ReadVariableOp", "_Arg", "_Retval", "GuaranteeConst",
     "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp", "HashTableV2",
     "HashTable", "LookupTableFindV2", "LookupTableSizeV2", "TensorArrayV3", "TensorArrayReadV3",
     "TensorArraySizeV3", "TensorArrayGatherV3", "IsResourceHandleRefCounting", "DeviceIndex",
@@ -44,10 +33,9 @@ _DRAWS: Final = frozenset({"seed", "shared_name"})
 # Ops that ask the world outside, and so may answer otherwise the next time.
 _OUTSIDE: Final = ("ReadFile", "MatchingFiles", "PyFunc", "EagerPyFunc", "Debug")
 # Those among them that also read nothing that could change.
-_UNMOVED: Final = frozenset({
-    "VarHandleOp", "VariableV2", "Variable", "_Arg", "_Retval", "GuaranteeConst", "VariableShape",
-    "HashTableV2", "HashTable", "DeviceIndex",
-})  # fmt: skip
+_UNMOVED: Final = VARIABLES | {
+    "_Arg", "_Retval", "GuaranteeConst", "VariableShape", "HashTableV2", "HashTable", "DeviceIndex",
+}  # fmt: skip
 # Ops that write into an input or a resource although their definition does not call them stateful.
 _WRITERS: Final = (
     "Inplace", "_ParallelConcat", "TensorArray", "Queue", "Stack", "Barrier", "Reader", "Lookup",
@@ -88,7 +76,7 @@ class Effects:
 
     def of_op(self, op: str) -> int | None:
         """The level of every node of that op; None where it goes by what a node calls."""
-        return None if op in _CALLERS or op in self._library else _level(op)
+        return None if op in CALLS or op in self._library else _level(op)
 
     def level(self, node: Node) -> int:
         """0: nothing; 1: it reads what others may write; 2: it writes, prints, waits or fails."""
@@ -112,7 +100,7 @@ class Effects:
     def _of_body(self, proto: Any) -> int:
         highest = 0
         for node in proto.node_def:
-            if node.op in _CALLERS or node.op in self._library:
+            if node.op in CALLS or node.op in self._library:
                 called = [node.op] if node.op in self._library else []
                 for value in node.attr.values():
                     called += [f.name for f in (value.func, *value.list.func) if f.name]

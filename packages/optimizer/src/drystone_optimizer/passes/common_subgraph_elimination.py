@@ -16,19 +16,15 @@ from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Node, Output
 from drystone_base.graph.rewiring import merge
-from drystone_base.graph.topology import NEXT_ITERATION_OPS
 from drystone_base.ops.attrs import FunctionRef, Placeholder, TensorAttr
+from drystone_base.ops.properties import COMMUTATIVE, NEXT_ITERATIONS
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.purity import gives_reference, is_pure_op
 
 __all__ = ["run"]
 
-# Exchanging inputs leaves every bit. Of Maximum and Minimum the order tells which of two zeros
-# wins, of a longer AddN how it rounds: those may be exchanged for integers only.
-_COMMUTATIVE: Final = frozenset({
-    "Add", "AddV2", "Mul", "LogicalAnd", "LogicalOr", "Equal", "NotEqual", "BitwiseAnd",
-    "BitwiseOr", "BitwiseXor", "SquaredDifference",
-})  # fmt: skip
+# Of Maximum and Minimum the order tells which of two zeros wins, of a longer AddN how it rounds:
+# those may be exchanged for integers only.
 _COMMUTATIVE_INTEGERS: Final = frozenset({"Maximum", "Minimum", "AddN"})
 _LARGE: Final = 1 << 14
 _SMALL: Final = 128
@@ -83,7 +79,7 @@ def _apart(ctx: Context, ops: set[str]) -> set[Node]:
     found = set(ctx.fed_nodes)
     in_place = {op for op in ops if op.startswith(_IN_PLACE)}
     changing = {op for op in ops if gives_reference(op)}
-    loops = NEXT_ITERATION_OPS & ops
+    loops = NEXT_ITERATIONS & ops
     if not (in_place or changing or loops):
         return found
     for node in ctx.graph:
@@ -182,7 +178,7 @@ def _outline(node: Node, merged: Mapping[Node, Node]) -> Hashable:
     if node.op == "Const":
         return (node.op, node.device, controls, _fingerprint(node.attrs["value"]))
     op, inputs = node.op, _read(node, merged) if merged else node.inputs
-    free = op in _COMMUTATIVE or op in _COMMUTATIVE_INTEGERS
+    free = op in COMMUTATIVE or op in _COMMUTATIVE_INTEGERS
     read = frozenset(inputs) if free else inputs
     return (op, node.device, read, frozenset(controls) if controls else controls)
 
@@ -207,7 +203,7 @@ def _stated(node: Node) -> Hashable:
 
 def _order_is_free(node: Node) -> bool:
     dtype = node.attrs.get("T")
-    if node.op in _COMMUTATIVE:
+    if node.op in COMMUTATIVE:
         return isinstance(dtype, DType) and not dtype.is_object if node.op[:3] == "Add" else True
     return node.op in _COMMUTATIVE_INTEGERS and isinstance(dtype, DType) and dtype.is_integer
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
+from drystone_base.ops.properties import CONTROL_FLOW
 from drystone_optimizer.core.bypassing import PASSING, may_take_out, passes_on, take_out
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.purity import CONTROL_FLOW, is_pure
+from drystone_optimizer.core.purity import is_pure
 from drystone_optimizer.core.rules import Rule, apply_rules
 
 __all__ = ["RULES", "run"]

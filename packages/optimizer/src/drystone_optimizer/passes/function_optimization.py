@@ -25,9 +25,9 @@ from drystone_base.graph.seams import mismatch
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import find
+from drystone_base.ops.properties import CONTROL_FLOW, SWITCHES
 from drystone_optimizer.core import colocation
 from drystone_optimizer.core.context import Context
-from drystone_optimizer.core.purity import CONTROL_FLOW, SWITCHES
 
 __all__ = ["run"]
 

@@ -13,17 +13,13 @@ from typing import Final
 
 from drystone_base.core.errors import GraphError
 from drystone_base.graph import Node, topological_order
-from drystone_base.graph.topology import DEAD_WITH, MERGE_OPS, NEXT_ITERATION_OPS
+from drystone_base.graph.topology import DEAD_WITH
+from drystone_base.ops.properties import CONTROL_FLOW, MERGES, NEXT_ITERATIONS, SWITCHES
 
-__all__ = ["FRAME_OPS", "Context", "Wiring", "wiring"]
+__all__ = ["Context", "Wiring", "wiring"]
 
-_SWITCHES: Final = frozenset({"Switch", "RefSwitch", "_SwitchN"})
 _ENTERS: Final = frozenset({"Enter", "RefEnter"})
 _EXITS: Final = frozenset({"Exit", "RefExit"})
-FRAME_OPS: Final = (
-    _SWITCHES | MERGE_OPS | _ENTERS | _EXITS | NEXT_ITERATION_OPS | {"LoopCond", "ControlTrigger"}
-)
-"""Ops that the executor runs itself: they never are part of a region."""
 _MOST: Final = 64
 """Conditions of branches in branches, beyond which the outer ones are one together."""
 
@@ -65,9 +61,9 @@ class Wiring:
 
     def sources(self, node: Node) -> Iterator[Node]:
         """What a node waits for, back edges of loops left out."""
-        merges = node.op in MERGE_OPS
+        merges = node.op in MERGES
         for source, _ in node.inputs:
-            if not (merges and source.op in NEXT_ITERATION_OPS):
+            if not (merges and source.op in NEXT_ITERATIONS):
                 yield source
         yield from node.controls
         if self.besides:
@@ -122,7 +118,7 @@ def _reordered(wired: Wiring) -> Wiring:
 def _contexts(order: Sequence[Node]) -> list[Context]:
     """The context of each node of a topological order; equal ones are the same object."""
     root = Context()
-    if not any(node.op in FRAME_OPS or _is_received(node) for node in order):
+    if not any(node.op in CONTROL_FLOW or _is_received(node) for node in order):
         return [root] * len(order)
     found: dict[Node, Context] = {}
     known = {root: root}
@@ -147,7 +143,7 @@ def _context(
         return Context(max(frames, key=_depth, default=None), conditions)
     if not arriving:
         return root
-    if node.op in MERGE_OPS and not any(s.op in NEXT_ITERATION_OPS for s, _ in node.inputs):
+    if node.op in MERGES and not any(s.op in NEXT_ITERATIONS for s, _ in node.inputs):
         return _merged(node, arriving)
     first = arriving[0]
     if all(context is first for context in arriving):
@@ -175,12 +171,12 @@ def _arriving(
     outer: dict[frozenset[object], _Outer],
 ) -> Iterator[Context]:
     """The contexts of a node's fan-in, one for each edge."""
-    merges = node.op in MERGE_OPS
+    merges = node.op in MERGES
     for source, slot in node.inputs:
-        if merges and source.op in NEXT_ITERATION_OPS:
+        if merges and source.op in NEXT_ITERATIONS:
             continue
         context = found.get(source, root)
-        if source.op in _SWITCHES and len(source.inputs) > 1:
+        if source.op in SWITCHES and len(source.inputs) > 1:
             taken = (source.inputs[1], slot)
             conditions = context.conditions
             if len(conditions) >= _MOST:

@@ -16,7 +16,7 @@ from typing import Final
 from drystone_base.core.time_limits import look
 from drystone_base.graph import Node
 from drystone_base.graph.acyclic import AcyclicGraph
-from drystone_base.graph.topology import MERGE_OPS
+from drystone_base.ops.properties import MERGES
 from drystone_subgraph.contract.selector import NodeSelector, SubgraphSelector
 from drystone_subgraph.regions.components import parts, whole_parts
 from drystone_subgraph.regions.connected import largest_piece
@@ -72,7 +72,7 @@ class Field:
         plain = not self.wired.besides
         return [
             read
-            if plain and not node.controls and node.op not in MERGE_OPS
+            if plain and not node.controls and node.op not in MERGES
             else [known[s] for s in waits(node) if s in known]
             for node, read in zip(self.nodes, self.reads, strict=True)
         ]

@@ -9,17 +9,14 @@ from typing import Final
 from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Node
 from drystone_base.graph.validate import Signature, Signatures
-from drystone_subgraph.regions.context import FRAME_OPS
+from drystone_base.ops.properties import CHANNELS, CONTROL_FLOW, FUNCTION_ENDS, PLACEHOLDERS
 
 __all__ = ["fixed_reasons"]
 
-_ENDS: Final = frozenset(
-    {"Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg", "_Retval", "_DeviceArg",
-     "_DeviceRetval", "_Send", "_Recv", "_HostSend", "_HostRecv"}
-)  # fmt: skip
+_ENDS: Final = PLACEHOLDERS | FUNCTION_ENDS | CHANNELS
 _END: Final = "it is where values come in or go out"
 _FRAMES: Final = "the executor itself runs control flow of frames"
-_ROLES: Final = dict.fromkeys(_ENDS, _END) | dict.fromkeys(FRAME_OPS, _FRAMES)
+_ROLES: Final = dict.fromkeys(_ENDS, _END) | dict.fromkeys(CONTROL_FLOW, _FRAMES)
 
 
 def fixed_reasons(

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import DType, from_number
 from drystone_base.kernels import Kernel, find_kernel
+from drystone_base.ops.properties import VARIABLES
 
 if TYPE_CHECKING:
     from drystone_base.executor.plan import Instruction
 
 __all__ = ["CachedKernel", "kernel_rows", "read_kernels"]
 
-_HANDLES: Final = frozenset({"VarHandleOp", "Variable", "VariableV2"})
 _FAMILIES: Final = ("drystone_base.kernels.state.lookup", "drystone_base.kernels.state.lookup_file")
 """Modules whose kernels ask for no function of the graph and nothing that a program has set."""
 _PLAIN: Final = (bool, int, float, str, type(None))
@@ -55,7 +55,7 @@ def _may_be_cached(instruction: Instruction) -> bool:
     kernel = find_kernel(instruction.op)
     if kernel is None or instruction.kernel is not kernel or instruction.is_transfer:
         return False
-    return instruction.op in _HANDLES or kernel.__module__ in _FAMILIES
+    return instruction.op in VARIABLES or kernel.__module__ in _FAMILIES
 
 
 def read_kernels(rows: Iterable[Sequence[Any]]) -> list[CachedKernel]:

@@ -23,7 +23,7 @@ from drystone_base.core.time_limits import look
 from drystone_base.graph.functions import Bodies
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output, held_tensor, placeholder_shape
-from drystone_base.graph.topology import MERGE_OPS, topological_order
+from drystone_base.graph.topology import topological_order
 from drystone_base.graph.validate import Signature, Signatures
 from drystone_base.inference.shapes._registry import (
     MAX_PARTIAL,
@@ -37,6 +37,7 @@ from drystone_base.inference.shapes._values import FOLLOWED, propagate
 from drystone_base.kernels.evaluate import evaluate
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
+from drystone_base.ops.properties import MERGES
 
 __all__ = ["MAX_VALUE", "Engine", "Inference", "Known", "infer", "relax", "same_knowledge"]
 
@@ -150,7 +151,7 @@ class Engine:
 
     def run(self, nodes: Iterable[Node]) -> Inference:
         order = topological_order(nodes)
-        if any(node.op in MERGE_OPS for node in order):
+        if any(node.op in MERGES for node in order):
             self.settle(order)
         else:  # without loops every node comes after all that it reads
             for node in order:
@@ -186,7 +187,7 @@ class Engine:
         if self.visits % _TICKS == 0:
             look()
         op = node.op
-        found = self.merge(node) if op in MERGE_OPS else self.evaluate(node)
+        found = self.merge(node) if op in MERGES else self.evaluate(node)
         shapes, given = found.shapes, self.given
         if op in _PLACEHOLDERS:
             shapes[:] = [placeholder_shape(node)] * len(shapes)

@@ -17,10 +17,11 @@ from drystone_base.core.gc_pause import paused_gc
 from drystone_base.graph.functions import Bodies
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output
-from drystone_base.graph.topology import MERGE_OPS, topological_order
+from drystone_base.graph.topology import topological_order
 from drystone_base.graph.validate import Signatures
 from drystone_base.inference.shapes._engine import MAX_VALUE, Engine, Known, same_knowledge
 from drystone_base.inference.shapes._registry import PartialValue, Shape
+from drystone_base.ops.properties import MERGES
 
 __all__ = ["Shapes"]
 
@@ -108,7 +109,7 @@ class Shapes:
                 stack.pop()
                 continue
             missing = [source for source, _ in one.inputs if source not in known]
-            if one.op in MERGE_OPS or (missing and one in entered):
+            if one.op in MERGES or (missing and one in entered):
                 self._infer_loop(node)
                 return
             if missing:

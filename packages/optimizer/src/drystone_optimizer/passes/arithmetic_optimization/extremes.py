@@ -10,26 +10,13 @@ from collections.abc import Callable
 from typing import Final, NamedTuple, TypeAlias
 
 from drystone_base.graph import Node
+from drystone_base.ops.properties import FALLING, ONE_TO_ONE, PARTLY_FALLING, PARTLY_RISING, RISING
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner, joins_a_layer
 
 __all__ = ["RULES"]
 
-# Rise or stay for all numbers; NaN stays NaN. Which of two equal zeros is taken may differ.
-_RISING: Final = frozenset({
-    "Asinh", "Atan", "Ceil", "Elu", "Erf", "Exp", "Expm1", "Floor", "Relu", "Relu6", "Rint", "Selu",
-    "Sigmoid", "Sinh", "Softplus", "Softsign", "Tanh",
-})  # fmt: skip
-# Rise where they are defined: of other elements they make NaN, which is seen or not.
-_PARTLY: Final = frozenset({"Acosh", "Asin", "Atanh", "Log", "Log1p", "Sqrt"})
-_FALLING: Final = frozenset({"Neg", "Erfc"})
-_PARTLY_FALLING: Final = frozenset({"Acos", "Rsqrt"})
-# Never equal for numbers that are not; but what is rounded may be.
-_ONE_TO_ONE: Final = frozenset({
-    "Asinh", "Atan", "Erf", "Exp", "Expm1", "Sigmoid", "Sinh", "Softplus", "Softsign", "Tanh",
-    *_PARTLY,
-})  # fmt: skip
 _OTHER: Final = {"Max": "Min", "Min": "Max", "ArgMax": "ArgMin", "ArgMin": "ArgMax"}
 
 
@@ -79,7 +66,7 @@ def _match_index(ctx: Context, node: Node) -> _Found | None:
 
 
 def _match_index_of_rounded(ctx: Context, node: Node) -> _Found | None:
-    function = inner(ctx, node.inputs[0], _ONE_TO_ONE)
+    function = inner(ctx, node.inputs[0], ONE_TO_ONE)
     if function is None or not _has_elements(ctx, node):
         return None
     return _Found(function, node.op)
@@ -92,7 +79,7 @@ def _apply_index(ctx: Context, node: Node, found: _Found) -> None:
 
 
 def _match_pool(ctx: Context, node: Node) -> _Found | None:
-    function = inner(ctx, node.inputs[0], _RISING)
+    function = inner(ctx, node.inputs[0], RISING)
     if function is None or joins_a_layer(function):
         return None
     return _Found(function, node.op)
@@ -101,13 +88,13 @@ def _match_pool(ctx: Context, node: Node) -> _Found | None:
 _REDUCE: Final = ("Max", "Min")
 _INDEX: Final = ("ArgMax", "ArgMin")
 RULES: Final = (
-    Rule("reduce-of-monotone", _REDUCE, _match_in(_RISING, _FALLING), _apply,
-         Numeric.REASSOCIATES, reads=(*_RISING, *_FALLING)),
-    Rule("reduce-of-partial-monotone", _REDUCE, _match_in(_PARTLY, _PARTLY_FALLING), _apply,
-         Numeric.APPROXIMATE, reads=(*_PARTLY, *_PARTLY_FALLING)),
+    Rule("reduce-of-monotone", _REDUCE, _match_in(RISING, FALLING), _apply,
+         Numeric.REASSOCIATES, reads=(*RISING, *FALLING)),
+    Rule("reduce-of-partial-monotone", _REDUCE, _match_in(PARTLY_RISING, PARTLY_FALLING), _apply,
+         Numeric.APPROXIMATE, reads=(*PARTLY_RISING, *PARTLY_FALLING)),
     Rule("pool-of-monotone", ("MaxPool",), _match_pool, _apply, Numeric.APPROXIMATE,
-         reads=tuple(_RISING)),
+         reads=tuple(RISING)),
     Rule("argmax-of-negation", _INDEX, _match_index, _apply_index, reads=("Neg",)),
     Rule("argmax-of-monotone", _INDEX, _match_index_of_rounded, _apply_index,
-         Numeric.APPROXIMATE, reads=tuple(_ONE_TO_ONE)),
+         Numeric.APPROXIMATE, reads=tuple(ONE_TO_ONE)),
 )  # fmt: skip

@@ -10,12 +10,13 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from drystone_base.graph import Node, Output
+from drystone_base.ops.properties import PRODUCTS
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 
-_LAYERS: Final = ("Conv2D", "Conv3D", "DepthwiseConv2dNative", "MatMul")
+_LAYERS: Final = tuple(sorted(PRODUCTS))
 
 
 class _Found(NamedTuple):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
+from drystone_base.ops.properties import IDEMPOTENT, INVOLUTIONS
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULES"]
 
-_UNDO: Final = ("Neg", "Invert", "Conj", "LogicalNot")
-_SETTLE: Final = ("Relu", "Relu6", "Abs", "Floor", "Ceil", "Rint", "Round", "Sign", "Snapshot")
+_UNDO: Final = tuple(sorted(INVOLUTIONS))
+_SETTLE: Final = tuple(sorted(IDEMPOTENT))
 
 
 def _match(ctx: Context, node: Node) -> Node | None:

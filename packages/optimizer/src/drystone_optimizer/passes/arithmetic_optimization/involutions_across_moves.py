@@ -8,16 +8,17 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from drystone_base.graph import Node
+from drystone_base.ops.properties import INVOLUTIONS, RESHAPES
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner
 
 __all__ = ["RULE"]
 
-_UNDO: Final = ("Neg", "Invert", "Conj", "LogicalNot")
+_UNDO: Final = tuple(sorted(INVOLUTIONS))
 _ARRANGE: Final = (
-    "Identity", "Reshape", "Transpose", "ExpandDims", "Squeeze", "ReverseV2", "BroadcastTo",
-    "Tile", "Slice", "StridedSlice",
+    *sorted(RESHAPES), "Identity", "Transpose", "ReverseV2", "BroadcastTo", "Tile", "Slice",
+    "StridedSlice",
 )  # fmt: skip
 _MAX_BETWEEN: Final = 3
 

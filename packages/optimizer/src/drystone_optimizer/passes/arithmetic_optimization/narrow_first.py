@@ -10,13 +10,14 @@ from typing import Final
 
 from drystone_base.core.dtypes import DType
 from drystone_base.graph import Node
+from drystone_base.ops.properties import RESHAPES
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner
 
 __all__ = ["RULES"]
 
-_SAME: Final = ("Reshape", "Transpose", "ExpandDims", "Squeeze", "ReverseV2")
+_SAME: Final = (*sorted(RESHAPES), "Transpose", "ReverseV2")
 _FEWER: Final = ("Slice", "StridedSlice")
 _MOVES: Final = (*_SAME, *_FEWER)
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node
+from drystone_base.ops.properties import RESHAPES
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULE"]
 
-_ARRANGE: Final = ("Reshape", "Squeeze", "ExpandDims")
+_ARRANGE: Final = tuple(sorted(RESHAPES))
 
 
 def _match(ctx: Context, node: Node) -> Node | None:

@@ -9,22 +9,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 from drystone_base.graph import Node
+from drystone_base.ops.properties import CORRECTLY_ROUNDED, ELEMENTWISE_UNARY
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner, is_elementwise
 
 __all__ = ["RULES"]
 
-# Of these every kernel gives the same bits, wherever in a tensor an element is.
-_EXACT: Final = frozenset({
-    "Abs", "Ceil", "Conj", "Floor", "Invert", "LeakyRelu", "Neg", "Relu", "Relu6", "Rint", "Round",
-    "Sign", "Sqrt", "Square",
-})  # fmt: skip
-_UNARY: Final = _EXACT | {
-    "Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cos", "Cosh", "Elu", "Erf", "Erfc", "Exp",
-    "Expm1", "Inv", "Log", "Log1p", "Reciprocal", "Rsqrt", "Selu", "Sigmoid", "Sin", "Sinh",
-    "Softplus", "Softsign", "Tan", "Tanh",
-}  # fmt: skip
 _MAX_CHAIN: Final = 4
 
 
@@ -38,14 +29,14 @@ def _alike(nodes: list[Node]) -> bool:
 
 
 def _numeric(op: str) -> Numeric:
-    return Numeric.EXACT if op in _EXACT else Numeric.REASSOCIATES
+    return Numeric.EXACT if op in CORRECTLY_ROUNDED else Numeric.REASSOCIATES
 
 
 def _match_concat(ctx: Context, node: Node) -> list[list[Node]] | None:
     """The ops of all parts, from those that the node reads on."""
     sources, chain = list(node.inputs[:-1]), list[list[Node]]()
     while len(sources) > 1 and len(chain) < _MAX_CHAIN:
-        level = [inner(ctx, output, _UNARY) for output in sources]
+        level = [inner(ctx, output, ELEMENTWISE_UNARY) for output in sources]
         parts = [part for part in level if part is not None and part.device == node.device]
         if len(parts) < len(sources) or not _alike(parts) or _numeric(parts[0].op) > ctx.ceiling:
             break
@@ -76,7 +67,12 @@ def _match_split(ctx: Context, node: Node) -> list[Node] | None:
     if len({user.inputs[0][1] for user in parts}) != count or any(k for _, k in users):
         return None
     for part in parts:
-        if part.op not in _UNARY or part in ctx.fed_nodes or part.controls or ctx.kept(part):
+        if (
+            part.op not in ELEMENTWISE_UNARY
+            or part in ctx.fed_nodes
+            or part.controls
+            or ctx.kept(part)
+        ):
             return None
         if part.device != node.device or any(is_elementwise(u) for u in ctx.graph.users(part)):
             return None
@@ -94,6 +90,6 @@ def _apply_split(ctx: Context, node: Node, parts: list[Node]) -> None:
 
 RULES: Final = (
     Rule("hoist-unary-after-concat", ("ConcatV2",), _match_concat, _apply_concat,
-         reads=tuple(_UNARY)),
+         reads=tuple(ELEMENTWISE_UNARY)),
     Rule("hoist-unary-before-split", ("Split", "SplitV"), _match_split, _apply_split),
 )  # fmt: skip

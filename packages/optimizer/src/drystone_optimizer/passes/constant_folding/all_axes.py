@@ -7,12 +7,11 @@ from typing import Final
 import numpy as np
 
 from drystone_base.graph import Node
+from drystone_base.ops.properties import REDUCTIONS
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULE"]
-
-_REDUCTIONS: Final = ("Sum", "Prod", "Max", "Min", "Mean", "Any", "All", "EuclideanNorm")
 
 
 def _match(ctx: Context, node: Node) -> int | None:
@@ -38,4 +37,4 @@ def _apply(ctx: Context, node: Node, rank: int) -> None:
     ctx.drop_unused(axes[0])
 
 
-RULE: Final = Rule("reduce-all-axes", _REDUCTIONS, _match, _apply)
+RULE: Final = Rule("reduce-all-axes", tuple(sorted(REDUCTIONS)), _match, _apply)

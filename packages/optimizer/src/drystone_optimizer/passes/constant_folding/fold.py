@@ -18,6 +18,7 @@ from drystone_base.core.dtypes import DType, from_numpy
 from drystone_base.graph import Node
 from drystone_base.graph.rewiring import redirect
 from drystone_base.kernels.evaluate import evaluate
+from drystone_base.ops.properties import RESHAPES
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.native_kernels import of_plugins
 from drystone_optimizer.core.purity import is_pure_op
@@ -40,7 +41,7 @@ _ELEMENTWISE: Final = frozenset((
     "Sub", "Tanh",
 ))  # fmt: skip
 # Of one output, as large as their first input.
-_MOVES: Final = frozenset(("ExpandDims", "Identity", "Reshape", "Squeeze", "Transpose"))
+_MOVES: Final = RESHAPES | {"Identity", "Transpose"}
 
 # Rounded once, if at all: every kernel gives these bits.
 _ROUNDED_ONCE: Final = frozenset((

@@ -13,13 +13,14 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_base.host.tensors import empty_aligned
+from drystone_base.ops.properties import PRODUCTS
 from drystone_base.ops.scaled import ScaledTensor, stays_finite
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]
 
-_LAYERS: Final = ("Conv2D", "Conv3D", "DepthwiseConv2dNative", "MatMul")
+_LAYERS: Final = tuple(sorted(PRODUCTS))
 _RANKS: Final = {"Conv2D": 4, "Conv3D": 5, "DepthwiseConv2dNative": 4, "MatMul": 2}
 
 

@@ -9,12 +9,13 @@ import numpy as np
 from drystone_base.core.dtypes import from_numpy
 from drystone_base.graph import Node
 from drystone_base.graph.rewiring import redirect
+from drystone_base.ops.properties import SHAPE_ONLY
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULE"]
 
-_OF_SHAPES: Final = ("Shape", "ShapeN", "Size", "Rank", "BroadcastGradientArgs", "BroadcastArgs")
+_OF_SHAPES: Final = (*sorted(SHAPE_ONLY), "BroadcastGradientArgs", "BroadcastArgs")
 # Of integers only.
 _MOVES: Final = (
     "Add", "AddV2", "Cast", "ConcatV2", "ExpandDims", "FloorDiv", "FloorMod", "Gather", "GatherV2",

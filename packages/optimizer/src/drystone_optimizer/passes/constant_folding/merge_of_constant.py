@@ -12,7 +12,7 @@ import numpy as np
 
 from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node
-from drystone_base.graph.topology import NEXT_ITERATION_OPS
+from drystone_base.ops.properties import NEXT_ITERATIONS
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Rule
 
@@ -24,7 +24,7 @@ _Found = tuple[int, np.ndarray[Any, Any]]
 def _match(ctx: Context, node: Node) -> _Found | None:
     if not (ctx.users((node, 0)) or ctx.users((node, 1))):
         return None
-    if node.controls or any(source.op in NEXT_ITERATION_OPS for source, _ in node.inputs):
+    if node.controls or any(source.op in NEXT_ITERATIONS for source, _ in node.inputs):
         return None
     for k, output in enumerate(node.inputs):
         value = ctx.constant(output)

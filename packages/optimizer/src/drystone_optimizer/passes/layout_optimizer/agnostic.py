@@ -10,32 +10,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from drystone_base.graph import Node, Output
+from drystone_base.ops.properties import (
+    ELEMENTWISE_BINARY,
+    ELEMENTWISE_GRADIENTS,
+    ELEMENTWISE_UNARY,
+    IDENTITIES,
+    REDUCTIONS,
+)
 from drystone_optimizer.passes.layout_optimizer.conversion import Conversion, Plan
 
 __all__ = ["OPS", "match"]
 
 _Handler: TypeAlias = Callable[[Conversion, Node], Plan | None]
 
-_UNARY: Final = (
-    "Abs", "Acos", "Acosh", "Angle", "Asin", "Asinh", "Atan", "Atanh", "Cast", "Ceil",
-    "CheckNumerics", "ComplexAbs", "Conj", "Cos", "Cosh", "Digamma", "Elu", "Erf", "Erfc",
-    "Exp", "Expm1", "Floor", "GuaranteeConst", "Identity", "Imag", "Inv", "IsFinite", "IsInf",
-    "IsNan", "LeakyRelu", "Lgamma", "Log", "Log1p", "LogicalNot", "Neg", "OnesLike",
-    "PreventGradient", "Real", "Reciprocal", "Relu", "Relu6", "Rint", "Round", "Rsqrt", "Selu",
-    "Sigmoid", "Sign", "Sin", "Sinh", "Snapshot", "Softplus", "Softsign", "Sqrt", "Square",
-    "StopGradient", "Tan", "Tanh", "ZerosLike",
-)  # fmt: skip
-_GRADIENTS: Final = (
-    "EluGrad", "InvGrad", "LeakyReluGrad", "ReciprocalGrad", "Relu6Grad", "ReluGrad", "RsqrtGrad",
-    "SeluGrad", "SigmoidGrad", "SoftplusGrad", "SoftsignGrad", "SqrtGrad", "TanhGrad",
-)  # fmt: skip
-_BINARY: Final = (
-    "Add", "AddV2", "ApproximateEqual", "Atan2", "Complex", "Div", "DivNoNan", "Equal", "FloorDiv",
-    "FloorMod", "Greater", "GreaterEqual", "Igamma", "Igammac", "Less", "LessEqual", "LogicalAnd",
-    "LogicalOr", "Maximum", "Minimum", "Mod", "Mul", "MulNoNan", "NotEqual", "Polygamma", "Pow",
-    "RealDiv", "SquaredDifference", "Sub", "TruncateDiv", "TruncateMod", "Xdivy", "Xlogy", "Zeta",
-)  # fmt: skip
-_REDUCE: Final = ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")
+_UNARY: Final = (ELEMENTWISE_UNARY - {"Invert"}) | (IDENTITIES - {"IdentityN"}) | {
+    "Angle", "Cast", "CheckNumerics", "ComplexAbs", "Digamma", "Imag", "IsFinite", "IsInf", "IsNan",
+    "Lgamma", "LogicalNot", "OnesLike", "Real", "ZerosLike",
+}  # fmt: skip
 
 
 def match(conversion: Conversion, node: Node) -> Plan | None:
@@ -229,14 +220,14 @@ def _merge(conversion: Conversion, node: Node) -> Plan | None:
 
 
 OPS: Final[Mapping[str, _Handler]] = {
-    **dict.fromkeys(_UNARY, _first),
-    **dict.fromkeys((*_GRADIENTS, "AddN"), _all_images),
-    **dict.fromkeys(_BINARY, _binary),
+    **dict.fromkeys(sorted(_UNARY), _first),
+    **dict.fromkeys((*sorted(ELEMENTWISE_GRADIENTS), "AddN"), _all_images),
+    **dict.fromkeys(sorted(ELEMENTWISE_BINARY), _binary),
     **dict.fromkeys(("Betainc", "SelectV2"), _ternary),
     **dict.fromkeys(("Concat", "ConcatV2"), _concat),
     **dict.fromkeys(("Split", "SplitV"), _split),
     **dict.fromkeys(("Pad", "PadV2", "MirrorPad", "MirrorPadGrad", "Tile"), _with_vectors(1)),
-    **dict.fromkeys(_REDUCE, _reduce),
+    **dict.fromkeys(sorted(REDUCTIONS), _reduce),
     **dict.fromkeys(("Shape", "ShapeN"), _shape),
     "Bitcast": _cast,
     "ClipByValue": _clip,

@@ -7,13 +7,14 @@ from functools import cached_property
 from typing import Final
 
 from drystone_base.graph import Node
+from drystone_base.ops.properties import CONVOLUTIONS
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.devices import DEFAULT_TYPE
 from drystone_optimizer.core.native_kernels import of_plugins
 
 __all__ = ["Direction", "directions"]
 
-_CONVOLUTIONS: Final = ("Conv2D", "Conv3D", "DepthwiseConv2dNative")
+_CONVOLUTIONS: Final = tuple(sorted(CONVOLUTIONS))
 _BY_CHANNEL: Final = ("BiasAdd", "FusedBatchNorm", "Add", "Mul", "Sub")
 _SHORT: Final = ("float16", "bfloat16")
 _LETTERS: Final = {4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}

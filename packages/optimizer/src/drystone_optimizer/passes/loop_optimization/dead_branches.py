@@ -11,7 +11,7 @@ import numpy as np
 
 from drystone_base.core.dtypes import as_dtype
 from drystone_base.graph import Node, Output
-from drystone_base.graph.topology import NEXT_ITERATION_OPS
+from drystone_base.ops.properties import NEXT_ITERATIONS
 from drystone_optimizer.core.context import Context
 
 __all__ = ["run"]
@@ -69,7 +69,7 @@ def _dead(ctx: Context, switches: dict[Node, int]) -> _Found | None:
         waits = any(control in dead for control in node.controls)
         if node.op in _MERGES:
             lost = [k for k, o in enumerate(node.inputs) if is_dead(o)]
-            forward = [k for k, (s, _) in enumerate(node.inputs) if s.op not in NEXT_ITERATION_OPS]
+            forward = [k for k, (s, _) in enumerate(node.inputs) if s.op not in NEXT_ITERATIONS]
             if waits:
                 return None
             if not lost:
@@ -88,7 +88,7 @@ def _dead(ctx: Context, switches: dict[Node, int]) -> _Found | None:
             continue
         if node in dead and (ctx.kept(node) or node in ctx.fed_nodes):
             return None
-    if any(user not in dead for node in dead if node.op in NEXT_ITERATION_OPS
+    if any(user not in dead for node in dead if node.op in NEXT_ITERATIONS
            for user, _ in ctx.graph.consumers(node)):  # fmt: skip
         return None  # a loop that is entered, but goes round no second time
     return _Found(switches, dead, merges)

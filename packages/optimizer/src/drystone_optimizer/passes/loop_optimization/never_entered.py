@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Node, Output
-from drystone_base.graph.topology import NEXT_ITERATION_OPS
 from drystone_base.kernels.evaluate import evaluate
+from drystone_base.ops.properties import NEXT_ITERATIONS
 from drystone_base.ops.truth import truth
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.purity import is_pure
@@ -108,7 +108,7 @@ def _entering(node: Node) -> Output | None:
     if node.op == "Enter":
         return node.inputs[0]
     first = [o for o in node.inputs if o[0].op == "Enter"]
-    rest = [o for o in node.inputs if o[0].op in NEXT_ITERATION_OPS]
+    rest = [o for o in node.inputs if o[0].op in NEXT_ITERATIONS]
     return first[0] if len(first) == len(rest) == 1 and len(node.inputs) == 2 else None
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from drystone_base.core.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FROM_GRID
+from drystone_base.ops.properties import RESHAPES
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.passes.quantized_layers._pairs import grid_of_range, pair
 
@@ -22,9 +23,7 @@ _INT8, _UINT8 = as_dtype("int8"), as_dtype("uint8")
 
 Array = np.ndarray[Any, Any]
 
-MOVERS: Final = frozenset({
-    "ExpandDims", "Identity", "MaxPool", "Reshape", "Squeeze", "Transpose",
-})  # fmt: skip
+MOVERS: Final = RESHAPES | {"Identity", "MaxPool", "Transpose"}
 """Ops that give elements of their first input, and so stay on its grid."""
 _DEPTH: Final = 4
 

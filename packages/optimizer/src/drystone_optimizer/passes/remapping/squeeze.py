@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from drystone_base.graph import Node, Output
+from drystone_base.ops.properties import CONVOLUTIONS
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.remapping._layers import fusable, inner_layer, layout_of
 
 __all__ = ["RULE"]
 
-_LAYERS: Final = ("Conv2D", "Conv3D", "DepthwiseConv2dNative")
+_LAYERS: Final = tuple(sorted(CONVOLUTIONS))
 
 
 class _Found(NamedTuple):
