@@ -26,7 +26,8 @@ GENERATORS = (
     "platform_tables", "abi_platform_macros", "letter_case", "metapackage_pins", "compat_page",
     "missing_packages",
     "codeowners",
-    "families_index", "settings_pages", "cli_page", "headers_page", "native_ops", "ops_left_out",
+    "families_index", "ops_stub",
+    "settings_pages", "cli_page", "headers_page", "native_ops", "ops_left_out",
     "coverage_generate", "seed_coverage", "performance_page",
 )  # fmt: skip
 """In order: a page may be made from what another one writes."""

@@ -1,8 +1,8 @@
 """Run TensorFlow models without TensorFlow: `import drystone as ds`.
 
 Every public name of `drystone_base` is available here, and each further package of the set as a
-module (`ds.optimizer` is `drystone_optimizer`, `ds.io` is `drystone_filesystem`). All is loaded on
-first use, so that importing drystone itself costs next to nothing.
+module (`ds.optimizer` is `drystone_optimizer`, `ds.io` is `drystone_filesystem`). `ds.ops` has
+every op as a function. All is loaded on first use, so importing drystone costs next to nothing.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    import drystone_base.tracing.operations
     import drystone_filesystem
     import drystone_optimizer
     import drystone_subgraph
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     io = drystone_filesystem
     optimizer = drystone_optimizer
     subgraph = drystone_subgraph
+    ops = drystone_base.tracing.operations
     from drystone_base import *  # noqa: F403
     from drystone_base import __all__ as __all__
 
@@ -28,6 +30,7 @@ __version__ = "0.1.0"
 _PACKAGES = {
     "config": "drystone.config",
     "io": "drystone_filesystem",
+    "ops": "drystone_base.tracing.operations",
     "optimizer": "drystone_optimizer",
     "subgraph": "drystone_subgraph",
 }

@@ -6,16 +6,18 @@ import pytest
 
 import drystone
 import drystone_base
+import drystone_base.tracing.operations
 import drystone_filesystem
 import drystone_optimizer
 import drystone_subgraph
 
 
 def test_names_are_those_of_base_and_the_further_packages() -> None:
-    further = ["config", "io", "optimizer", "subgraph"]
+    further = ["config", "io", "ops", "optimizer", "subgraph"]
     assert drystone.__all__ == [*drystone_base.__all__, *further]
     assert set(dir(drystone)) == {*drystone_base.__all__, *further, "__version__"}
     assert drystone.io is drystone_filesystem
+    assert drystone.ops is drystone_base.tracing.operations
     assert drystone.optimizer is drystone_optimizer
     assert drystone.subgraph is drystone_subgraph
 

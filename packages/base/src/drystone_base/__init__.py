@@ -11,6 +11,13 @@ if TYPE_CHECKING:
     from drystone_base import modules as modules
     from drystone_base import plugins as plugins
     from drystone_base.api.config import SessionConfig as SessionConfig
+    from drystone_base.api.function import Function as Function
+    from drystone_base.api.function import RetraceWarning as RetraceWarning
+    from drystone_base.api.function import Spec as Spec
+    from drystone_base.api.function import Traced as Traced
+    from drystone_base.api.function import function as function
+    from drystone_base.api.function import grad as grad
+    from drystone_base.api.function import value_and_grad as value_and_grad
     from drystone_base.api.model import Model as Model
     from drystone_base.api.model import load as load
     from drystone_base.api.saving import restore_checkpoint as restore_checkpoint
@@ -46,6 +53,12 @@ if TYPE_CHECKING:
     from drystone_base.loaders import write_graph as write_graph
     from drystone_base.state.cancellation import Cancellation as Cancellation
     from drystone_base.state.py_functions import register_py_func as register_py_func
+    from drystone_base.tracing.control_flow import cond as cond
+    from drystone_base.tracing.control_flow import switch as switch
+    from drystone_base.tracing.control_flow import while_loop as while_loop
+    from drystone_base.tracing.gradient import custom_gradient as custom_gradient
+    from drystone_base.tracing.tensor import Tensor as Tensor
+    from drystone_base.tracing.variable import Variable as Variable
 
 __version__ = "0.1.0"
 STARTED = time.time()  # seconds since 1970: files of code that are newer are not what runs here
@@ -61,6 +74,7 @@ _HOME = {
     "CheckpointError": ".core.errors",
     "DType": ".core.dtypes",
     "DrystoneError": ".core.errors",
+    "Function": ".api.function",
     "Graph": ".graph",
     "GraphError": ".core.errors",
     "HostError": ".core.errors",
@@ -71,13 +85,22 @@ _HOME = {
     "Node": ".graph",
     "PluginError": ".core.errors",
     "Record": ".executor.record",
+    "RetraceWarning": ".api.function",
     "Session": ".api.session",
     "SessionConfig": ".api.config",
     "ShapeError": ".core.errors",
     "Shapes": ".inference.inference",
+    "Spec": ".api.function",
     "SummaryWriter": ".api.summary_writer",
+    "Tensor": ".tracing.tensor",
+    "Traced": ".api.function",
     "UnsupportedOp": ".core.errors",
+    "Variable": ".tracing.variable",
     "as_dtype": ".core.dtypes",
+    "cond": ".tracing.control_flow",
+    "custom_gradient": ".tracing.gradient",
+    "function": ".api.function",
+    "grad": ".api.function",
     "gradient": ".autodiff",
     "gradients": ".autodiff",
     "infer": ".inference.inference",
@@ -89,7 +112,10 @@ _HOME = {
     "restore_checkpoint": ".api.saving",
     "save": ".api.saving",
     "save_checkpoint": ".api.saving",
+    "switch": ".tracing.control_flow",
     "validate": ".graph",
+    "value_and_grad": ".api.function",
+    "while_loop": ".tracing.control_flow",
     "write_graph": ".loaders",
 }
 
@@ -102,6 +128,7 @@ __all__ = [
     "CheckpointError",
     "DType",
     "DrystoneError",
+    "Function",
     "Graph",
     "GraphError",
     "HostError",
@@ -112,14 +139,23 @@ __all__ = [
     "Node",
     "PluginError",
     "Record",
+    "RetraceWarning",
     "Session",
     "SessionConfig",
     "ShapeError",
     "Shapes",
+    "Spec",
     "SummaryWriter",
+    "Tensor",
+    "Traced",
     "UnsupportedOp",
+    "Variable",
     "__version__",
     "as_dtype",
+    "cond",
+    "custom_gradient",
+    "function",
+    "grad",
     "gradient",
     "gradients",
     "infer",
@@ -131,7 +167,10 @@ __all__ = [
     "restore_checkpoint",
     "save",
     "save_checkpoint",
+    "switch",
     "validate",
+    "value_and_grad",
+    "while_loop",
     "write_graph",
 ]
 

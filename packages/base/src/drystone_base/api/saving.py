@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from drystone_abi.protos import MetaGraphDef, SaverDef
+from drystone_base.api.function import Function, Traced
 from drystone_base.api.model import Model
 from drystone_base.api.session import Session
 from drystone_base.checkpoint import BundleReader, state_latest
@@ -69,7 +70,7 @@ def restore_checkpoint(source: Model | Session, prefix: str | os.PathLike[str]) 
 
 @checked
 def save(
-    source: Model | Session | Graph,
+    source: Model | Session | Graph | Function | Traced,
     path: str | os.PathLike[str],
     *,
     signatures: Mapping[str, tuple[Names, Names]] | None = None,
@@ -79,13 +80,20 @@ def save(
     """Write a SavedModel folder: the graph, the present state, signatures and assets.
 
     ``signatures`` gives inputs and outputs by signature name, as tensor names; without it, those of
-    the model, else one ``serving_default`` from placeholders to sinks. ``assets`` are files by the
+    the model, else one ``serving_default`` from placeholders to sinks. Of a function its one trace,
+    or that of its stated signature, is written, with the variables that it uses; inputs are named
+    as its parameters. ``assets`` are files by the
     string tensor that is fed their path; ``init`` names nodes to run on loading, such as table
     initialisers. What a loaded model came with (assets, object graph, initialisation) is kept, but
     the object graph gives way to stated signatures. ``path`` must be new or an empty folder.
-    Raises ``BadRequest`` (``path-taken``, ``cannot-write``, ``unknown-fetch``), ``GraphError``
+    Raises ``BadRequest`` (``path-taken``, ``cannot-write``, ``unknown-fetch``,
+    ``not-traced``), ``GraphError``
     (``unknown-node``), ``KernelError`` (``uninitialized-variable``).
     """
+    if isinstance(source, Function | Traced):
+        traced = source.only() if isinstance(source, Function) else source
+        signatures = signatures or {"serving_default": traced.signature()}
+        source = traced.session
     session = _session_of(source)
     graph, meta = session.graph.copy(), _meta_of(source)
     if not meta.meta_info_def.tags:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from drystone_base.core.arguments import blame, explaining
+from drystone_base.core.errors import ShapeError
 from drystone_base.core.gc_pause import paused_gc
 from drystone_base.graph.functions import Bodies
 from drystone_base.graph.graph import Graph
@@ -77,6 +78,11 @@ class Shapes:
             return shapes[output[1]] if output[1] < len(shapes) else None
         except Exception as error:
             blame(Shapes.shape, error, self, output)
+
+    def contradiction(self, node: Node) -> ShapeError | None:
+        """What is wrong with a node whose inputs contradict its op; None for any other."""
+        self.known(node)
+        return self._engine.result.errors.get(node)
 
     def value(self, output: Output) -> np.ndarray[Any, Any] | None:
         """The value of an output if it is a small known constant."""

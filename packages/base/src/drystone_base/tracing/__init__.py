@@ -1,0 +1,1 @@
+"""Writing graphs as Python functions: symbolic tensors, ops as functions, variables, branches."""

@@ -1,0 +1,160 @@
+"""Gradients of Python functions while they are traced, and gradients of one's own."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from drystone_base.autodiff import gradients
+from drystone_base.autodiff._registry import Grads, rule
+from drystone_base.autodiff._slices import IndexedSlices, dense
+from drystone_base.core.arguments import checked
+from drystone_base.core.errors import BadRequest
+from drystone_base.core.shown import shape_text
+from drystone_base.graph.builder import Builder
+from drystone_base.graph.extract import Extract, add_function
+from drystone_base.graph.node import Node
+from drystone_base.ops.attrs import FunctionRef
+from drystone_base.tracing import calls
+from drystone_base.tracing.nests import leaves, mapped
+from drystone_base.tracing.tensor import Tensor
+from drystone_base.tracing.trace import Trace
+
+__all__ = ["custom_gradient", "value_and_gradients"]
+
+_CUSTOM = "DrystoneCustomGradient"
+_FUNCTION = "_drystone_gradient"
+
+
+def value_and_gradients(
+    trace: Trace,
+    function: Callable[..., Any],
+    by: Sequence[int],
+    args: Sequence[Any],
+    kwargs: Any,
+) -> tuple[Any, list[Any]]:
+    """What a function gives, and its gradients by the arguments ``by``, each a nest like that."""
+    given = list(args)
+    for k in by:
+        if k >= len(given):
+            raise BadRequest(
+                "there is no gradient by an argument that was not given",
+                check="argnums must be numbers of arguments that are given by position",
+                found=f"argument {k} of {len(given)}",
+                needed=f"one of the first {len(given)}",
+                remedy="give the argument by position, or another argnums",
+                code="wrong-argument-count",
+            )
+        given[k] = mapped(given[k], lambda leaf: _as_variable(trace, leaf))
+    value = function(*given, **kwargs)
+    result = Tensor(trace, calls.as_output(trace, value))
+    if result.shape not in ((), None):
+        raise BadRequest(
+            "there is no gradient of a function that gives more than one number",
+            check="what is differentiated must be one number",
+            found=f"{result.dtype} {shape_text(result.shape)}",
+            needed="a tensor without dimensions",
+            remedy="return the sum or the mean: loss.mean()",
+            code="not-differentiable",
+        )
+    sources = [leaf for k in by for _, leaf in leaves(given[k])]
+    found = iter(gradients(result, sources))
+    back = [mapped(given[k], lambda leaf: _whole(trace, leaf, next(found))) for k in by]
+    return value, back
+
+
+def _as_variable(trace: Trace, leaf: Any) -> Tensor:
+    """A tensor of its own, so that other uses of the value are no uses of the argument."""
+    return Tensor(trace, (trace.emit("Identity", [calls.as_output(trace, leaf)], {}), 0))
+
+
+def _whole(trace: Trace, leaf: Tensor, grad: Any) -> Tensor:
+    if grad is None:
+        return Tensor(trace, (trace.emit("ZerosLike", [leaf.output], {}), 0))
+    if isinstance(grad, IndexedSlices):
+        parts = IndexedSlices(*(calls.as_output(trace, part) for part in grad))
+        return Tensor(trace, dense(trace.b, parts))
+    found: Tensor = grad
+    return found
+
+
+@checked
+def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function with a gradient of its own.
+
+    ``function(*xs)`` returns its result and a function of the result's gradient that returns the
+    gradient of each x, None for none. ::
+
+        @ds.custom_gradient
+        def softplus(x):
+            e = ds.ops.exp(x)
+            return ds.ops.log(1 + e), lambda grad: grad * (1 - 1 / (1 + e))
+
+    Both may use tensors from outside, by which nothing is differentiated.
+    """
+
+    @functools.wraps(function)
+    def call(*xs: Any) -> Any:
+        trace = Trace.active()
+        if trace is None:
+            return function(*xs)[0]
+        inputs = [_as_variable(trace, x) for x in xs]
+        result, back = function(*inputs)
+        value = Tensor(trace, calls.as_output(trace, result))
+        made, captured = _way_back(trace, back, value, len(inputs))
+        sources = [value.output, *(x.output for x in inputs), *captured]
+        attrs = {"_gradient_op_type": _CUSTOM, _FUNCTION: made}
+        return Tensor(trace, (trace.emit("IdentityN", [sources], attrs), 0))
+
+    return call
+
+
+def _way_back(
+    outer: Trace, back: Callable[..., Any], value: Tensor, count: int
+) -> tuple[FunctionRef, list[Any]]:
+    """The way back as a function of the gradient and of what it uses from outside."""
+    trace = Trace(outer)
+    with trace:
+        shape = outer.shapes.shape(value.place)
+        known = None if shape is None else [max(d, -1) for d in shape]
+        grad = trace.placeholder(value.dtype, known, "grad")
+        found = back(Tensor(trace, grad))
+        items = list(found) if isinstance(found, list | tuple) else [found]
+        if len(items) != count:
+            raise BadRequest(
+                "a custom gradient returns another number of gradients than there are arguments",
+                check="it must return the gradient of each argument, None for none",
+                found=len(items),
+                needed=count,
+                remedy="return a tuple with one for each",
+                code="wrong-argument-count",
+            )
+        results = [None if g is None else calls.as_output(trace, g) for g in items]
+    outside = list(trace.captured)
+    given = [grad, *(trace.captured[o] for o in outside)]
+    skipped = {node for node, _ in given}
+    extract = Extract(
+        trace.graph,
+        [(o, trace.b.dtype(o)) for o in given],
+        [node for node in trace.graph if node not in skipped],
+    )
+    ends = [(extract.place(o), trace.b.dtype(o)) for o in results if o is not None]
+    body, signature = extract.finish(ends)
+    name = add_function(trace.graph, "custom_gradient", body, signature)
+    places = [k for k, o in enumerate(results) if o is not None]
+    return FunctionRef(name, {"places": places or [-1], "count": count}), outside
+
+
+@rule(_CUSTOM)
+def _custom(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """Inputs are the result, the arguments, and what the way back uses."""
+    made: FunctionRef = node.attr(_FUNCTION)
+    count, places = made.attrs["count"], [k for k in made.attrs["places"] if k >= 0]
+    held = node.inputs[1 + count :]
+    types = [b.dtype(node.inputs[1 + k]) for k in places]
+    call = b.node("PartitionedCall", [grads[0], *held], Tout=types, f=FunctionRef(made.name))
+    found: list[Any] = [None] * len(node.inputs)
+    for n, k in enumerate(places):
+        found[1 + k] = (call, n)
+    return found
