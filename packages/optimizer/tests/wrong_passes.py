@@ -12,7 +12,7 @@ from drystone_base.passes import Grouping, Pass, PassOptions
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Numeric, Rule, apply_rules
 from drystone_optimizer.passes._registry import PASSES, BuiltIn
-from drystone_optimizer.pipeline import meta
+from drystone_optimizer.pipeline import schedule
 
 __all__ = [
     "exchanges_operands", "fails_on_tanh", "install", "minus_tanh", "negates", "reorders_sums",
@@ -67,7 +67,7 @@ def install(monkeypatch: pytest.MonkeyPatch, *rules: Rule, toggle: str = "remapp
 
     wrong = BuiltIn(toggle, toggle, toggle, run)
     others = [one for one in PASSES if one.name != toggle]
-    monkeypatch.setattr(meta, "PASSES", (*others, wrong))
+    monkeypatch.setattr(schedule, "PASSES", (*others, wrong))
 
 
 def _negate(options: PassOptions) -> bool:

@@ -31,7 +31,7 @@ from drystone_optimizer import (
     register,
 )
 from drystone_optimizer.core.report import TOO_LATE
-from drystone_optimizer.pipeline import meta, pipeline, plugin_runs
+from drystone_optimizer.pipeline import pipeline, plugin_runs
 from drystone_optimizer.plugins.sources import Optimizer, Work, optimizers
 
 ABS_FOR_NEG = 'replace_name(graph, "\\x12\\x03Neg", "\\x12\\x03" "Abs", optimized)'
@@ -54,7 +54,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     fake = SimpleNamespace(monotonic=lambda: made.now, perf_counter=time.perf_counter)
-    for module in (meta, pipeline, plugin_runs, time_limits):
+    for module in (pipeline, plugin_runs, time_limits):
         monkeypatch.setattr(module, "time", fake)
     return made
 

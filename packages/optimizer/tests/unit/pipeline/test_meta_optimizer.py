@@ -16,7 +16,7 @@ from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.rules import Rule, apply_rules
 from drystone_optimizer.passes import names_of_passes
 from drystone_optimizer.passes._registry import PASSES, BuiltIn
-from drystone_optimizer.pipeline import meta as meta_optimizer
+from drystone_optimizer.pipeline import schedule
 from drystone_optimizer.session.stage import optimize_for_session
 
 
@@ -41,7 +41,7 @@ def replaced(monkeypatch: pytest.MonkeyPatch, name: str, function: Any) -> None:
     """Let a pass of that name do something else."""
     other = BuiltIn(name, name, name, function)
     monkeypatch.setattr(
-        meta_optimizer, "PASSES", tuple(other if one.name == name else one for one in PASSES)
+        schedule, "PASSES", tuple(other if one.name == name else one for one in PASSES)
     )
 
 

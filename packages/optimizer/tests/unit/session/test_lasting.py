@@ -33,11 +33,11 @@ def test_the_default_optimizer_does_the_same_in_every_process() -> None:
 
 FAILING = """
 from drystone_optimizer.passes import arithmetic_optimization as chosen
-import drystone_optimizer.pipeline.meta as meta
+import drystone_optimizer.pipeline.schedule as schedule
 def fail(ctx):
     raise ValueError("broken")
-meta.PASSES = [p._replace(run=fail) if p.name == "arithmetic_optimization" else p
-               for p in meta.PASSES]
+schedule.PASSES = [p._replace(run=fail) if p.name == "arithmetic_optimization" else p
+               for p in schedule.PASSES]
 """
 
 
