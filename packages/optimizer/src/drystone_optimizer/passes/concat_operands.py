@@ -12,7 +12,8 @@ from typing import Final
 
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FUSED_ELEMENTWISE
-from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.facts import same_shape
 
 __all__ = ["join_operands"]
 

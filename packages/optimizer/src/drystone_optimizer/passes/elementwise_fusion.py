@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Final
 from drystone_base.core.dtypes import DType, as_dtype
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FUSED_ELEMENTWISE, FUSES, LOGIC
-from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.facts import same_shape
 from drystone_optimizer.core.native_kernels import of_plugins
 from drystone_optimizer.core.regions import is_inner
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.facts import same_shape
 from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.arithmetic_optimization._inner import inner

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.facts import same_shape
 from drystone_optimizer.core.rules import Rule
 
 __all__ = ["RULE"]

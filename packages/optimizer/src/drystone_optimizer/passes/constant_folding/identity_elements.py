@@ -12,7 +12,8 @@ import numpy as np
 
 from drystone_base.graph import Node, Output
 from drystone_optimizer.core.allowed import allows
-from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.facts import same_shape
 from drystone_optimizer.core.rules import Numeric, Rule
 
 __all__ = ["RULE"]

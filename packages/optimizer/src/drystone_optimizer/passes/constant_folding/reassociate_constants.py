@@ -13,7 +13,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.facts import same_shape
 from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.constant_folding._joining import MOST_BYTES, join
 

@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from drystone_base.graph import Node, Output
-from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.facts import same_shape
 from drystone_optimizer.core.regions import is_inner
 from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._norms import (

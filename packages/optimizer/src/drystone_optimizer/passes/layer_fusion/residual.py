@@ -6,7 +6,8 @@ from typing import Final
 
 from drystone_base.graph import Node, Output
 from drystone_base.ops.own import FUSED_CONVOLUTION
-from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.facts import same_shape
 from drystone_optimizer.core.rules import Numeric, Rule
 from drystone_optimizer.passes.layer_fusion._layers import CONVOLUTIONS, become_own, inner_layer
 

@@ -9,7 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from drystone_base.graph import Node, Output
 from drystone_base.ops.defs import find
-from drystone_optimizer.core.context import Context, same_shape
+from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.facts import same_shape
 from drystone_optimizer.core.native_kernels import keeps_native
 from drystone_optimizer.core.rules import Rule
 from drystone_optimizer.passes.remapping import batch_norm
