@@ -39,14 +39,11 @@ def rules() -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
     for info in pkgutil.walk_packages(passes.__path__, f"{passes.__name__}."):
         module = import_module(info.name)
-        values = [one for held in vars(module).values() for one in _each(held)]
         mine = found.setdefault(info.name.split(".")[2], [])
-        mine += [one for one in values if isinstance(one, Rule) and one not in mine]
+        for held in vars(module).values():
+            several = held if isinstance(held, tuple) and not isinstance(held, Rule) else (held,)
+            mine += [one for one in several if isinstance(one, Rule) and one not in mine]
     return found
-
-
-def _each(held: Any) -> tuple[Any, ...]:
-    return held if isinstance(held, tuple) else (held,)
 
 
 def pytest_configure() -> None:
