@@ -46,7 +46,7 @@ def test_edges_from_reads_of_what_is_written_stay() -> None:
     assert_unchanged(m, DEP, ["y:0"], ["x:0"])
 
 
-def test_a_node_that_only_orders_is_joined_with_its_neighbours() -> None:
+def test_bypass_noop_joins_its_neighbours() -> None:
     m = assigned()
     m.op("ReadVariableOp", "r", "v", controls=["put"], dtype=FLOAT32)
     m.op("Neg", "n", "r", **F)
@@ -57,7 +57,7 @@ def test_a_node_that_only_orders_is_joined_with_its_neighbours() -> None:
     check(m, DEP, ["y:0"], expected, {"x:0": np.ones(2, np.float32)})
 
 
-def test_an_identity_with_control_edges_is_bypassed_where_edges_do_not_become_more() -> None:
+def test_bypass_identity_with_control_edges_where_they_do_not_become_more() -> None:
     m = assigned()
     m.op("Identity", "i", "x", controls=["put"], **F)
     m.op("Neg", "y", "i", **F)

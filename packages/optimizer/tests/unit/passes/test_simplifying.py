@@ -55,18 +55,18 @@ PASSES_ON = {
         one("StridedSlice", [0, 0], [0, 5], [1, 1], end_mask=1, Index=INT32, **F),
     ),
     "tile": ((-1, 3), one("Tile", [1, 1], Tmultiples=INT32, **F)),
-    "pad": ((-1, 3), one("Pad", [[0, 0], [0, 0]], Tpaddings=INT32, **F)),
+    "identity-move: pad": ((-1, 3), one("Pad", [[0, 0], [0, 0]], Tpaddings=INT32, **F)),
     "squeeze": ((2, 3), one("Squeeze", **F)),
     "broadcast": ((2, 3), one("BroadcastTo", [2, 3], **FI)),
     "max": ((1, 3), one("Max", [0], keep_dims=True, **FI)),
     "no axes": ((-1, 3), one("Prod", np.zeros(0, np.int32), **FI)),
-    "reshape": ((2, 3), one("Reshape", [2, 3], Tshape=INT32, **F)),
+    "identity-reshape": ((2, 3), one("Reshape", [2, 3], Tshape=INT32, **F)),
     "reshape -1": ((-1, 3), one("Reshape", [-1, 3], Tshape=INT32, **F)),
     "times 1": ((-1, 3), one("Mul", [1.0, 1.0, 1.0], **F)),
     "1 times": ((-1, 3), one("Mul", 1.0, first=True, **F)),
     "plus -0": ((-1, 3), one("AddV2", -0.0, **F)),
     "minus 0": ((-1, 3), one("Sub", 0.0, **F)),
-    "by 1": ((-1, 3), one("RealDiv", 1.0, **F)),
+    "identity-element: by 1": ((-1, 3), one("RealDiv", 1.0, **F)),
 }
 # What looks alike and must stay as it is.
 STAYS = {
@@ -91,13 +91,13 @@ STAYS = {
         one("StridedSlice", [0], [1], [1], shrink_axis_mask=1, Index=INT32, **F),
     ),
     "tile": ((-1, 3), one("Tile", [1, 2], Tmultiples=INT32, **F)),
-    "pad": ((-1, 3), one("Pad", [[0, 0], [0, 1]], Tpaddings=INT32, **F)),
+    "identity-move: pad": ((-1, 3), one("Pad", [[0, 0], [0, 1]], Tpaddings=INT32, **F)),
     "squeeze": ((1, 3), one("Squeeze", **F)),
     "squeeze of an unknown size": ((-1, 3), one("Squeeze", **F)),
     "broadcast": ((1, 3), one("BroadcastTo", [2, 3], **FI)),
     "max of an unknown size": ((-1, 3), one("Max", [0], keep_dims=True, **FI)),
     "norm": ((1, 3), one("EuclideanNorm", [0], keep_dims=True, **FI)),
-    "reshape": ((-1, 3), one("Reshape", [3, -1], Tshape=INT32, **F)),
+    "identity-reshape": ((-1, 3), one("Reshape", [3, -1], Tshape=INT32, **F)),
     "reshape with two unknown": ((-1, -1), one("Reshape", [-1, 3], Tshape=INT32, **F)),
     "reshape that tells a size": ((-1, 3), one("Reshape", [1, 3], Tshape=INT32, **F)),
     "times 1 of a larger shape": ((-1, 1), one("Mul", [1.0, 1.0], **F)),
@@ -153,7 +153,7 @@ def test_stays(name: str) -> None:
     (one("AddV2", 0.0, **F), "y = Identity(x)"),
     (one("Sub", 0.0, first=True, **F), "y = Neg(x)"),
     (one("BiasAdd", [0.0] * 3, **F), "y = Identity(x)"),
-    (one("Sum", np.zeros(0, np.int32), **FI), "y = Identity(x)"),
+    pytest.param(one("Sum", np.zeros(0, np.int32), **FI), "y = Identity(x)", id="sum-of-one"),
     (one("RealDiv", 3.0, **F), "y = Mul(x, y/reciprocal)"),
 ])  # fmt: skip
 def test_by_default_roundings_and_signs_of_zeros_may_differ(make: Make, line: str) -> None:
@@ -165,9 +165,11 @@ def test_by_default_roundings_and_signs_of_zeros_may_differ(make: Make, line: st
 
 
 @pytest.mark.parametrize(("make", "line"), [
-    (one("RealDiv", [2.0, 0.5, -4.0], **F), "y = Mul(x, y/reciprocal)"),
+    pytest.param(
+        one("RealDiv", [2.0, 0.5, -4.0], **F), "y = Mul(x, y/reciprocal)", id="division-by-constant"
+    ),
     (one("RealDiv", 1.0, first=True, **F), "y = Reciprocal(x)"),
-    (one("Pack", N=1, axis=-1, **F), "y = ExpandDims(x, y/axis)"),
+    pytest.param(one("Pack", N=1, axis=-1, **F), "y = ExpandDims(x, y/axis)", id="pack-of-one"),
 ])  # fmt: skip
 def test_becomes_another_op_exactly(make: Make, line: str) -> None:
     m = made(make)
@@ -176,7 +178,7 @@ def test_becomes_another_op_exactly(make: Make, line: str) -> None:
     assert_same_values(m.graph, after, ["y:0"], X, exact=True)
 
 
-def test_reduction_that_drops_axes_of_size_1_becomes_squeeze() -> None:
+def test_reduce_size_one_that_drops_axes_becomes_squeeze() -> None:
     m = made(one("Max", [0, -1], **FI), (1, 3, 1))
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert after["y"].op == "Squeeze"
@@ -243,7 +245,7 @@ def test_constants_of_a_chain_that_is_read_elsewhere_stay() -> None:
     )
 
 
-def test_constant_terms_join() -> None:
+def test_merge_constant_terms() -> None:
     m = made(lambda m: m.op("AddN", "y", m.const("a", [[1.0] * 3]), "x", m.const("b", [[2.0] * 3]),
                             N=3, **F), (1, 3))  # fmt: skip
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
@@ -260,7 +262,7 @@ def concat(inner_axis: int, outer_axis: int) -> Maker:
     return made(make, (1, 3))
 
 
-def test_concatenations_join_and_so_do_their_constants() -> None:
+def test_concat_of_concat_and_concat_of_constants() -> None:
     m = concat(0, -2)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert "y = ConcatV2(b, x, y/constants, j)" in as_lines(after)
@@ -330,7 +332,7 @@ def test_a_mixed_choice_and_one_that_would_change_the_shape_stay() -> None:
     assert_unchanged(choice([True] * 3, a=(-1, 3)), FOLD, ["y:0"], ["a:0", "b:0"])
 
 
-def test_zeros_of_a_known_shape() -> None:
+def test_constant_zeros_like_of_a_known_shape() -> None:
     m = made(lambda m: m.op("ZerosLike", "y", "x", **F), (2,))
     check(m, FOLD, ["y:0"], ["x = Placeholder()", "y = Const([0.0, 0.0])"],
           {"x:0": np.ones(2, np.float32)})  # fmt: skip
@@ -362,7 +364,7 @@ def gradient(under: str, other: Any) -> Maker:
     return m
 
 
-def test_gradients_of_the_same_shape_reduce_nothing() -> None:
+def test_broadcast_gradient_of_same_shapes_reduces_nothing() -> None:
     m = gradient("n", (-1, 3))
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", "z:0"])
     assert after["y"].op == "Const"
@@ -408,7 +410,7 @@ def reshape(data: Any, *sizes: Any, of: str = "x", op: str = "AddV2") -> Maker:
     ((-1, 2, 3), (None, 6), [-1, 6]), ((-1, 6), (2, 3, None), [2, 3, -1]),
     ((-1, -1, 6), (None, 3, 2), [-1, 3, 2]),
 ])  # fmt: skip
-def test_a_reshape_to_one_size_that_is_not_constant(data: Any, sizes: Any, expected: Any) -> None:
+def test_reshape_inferred_size_not_constant(data: Any, sizes: Any, expected: Any) -> None:
     m = reshape(data, *sizes)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     lines = ["x = Placeholder()", f"y/sizes = Const({expected})", "y = Reshape(x, y/sizes)"]

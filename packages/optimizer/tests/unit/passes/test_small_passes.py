@@ -26,7 +26,7 @@ def checked() -> Maker:
     return m
 
 
-def test_assertions_prints_and_checks_go() -> None:
+def test_strip_effect_and_strip_check() -> None:
     expected = ["x = Placeholder()", "c = Identity(x)", "p = Identity(c, ^x)", "a = NoOp(^ok, ^x)",
                 "ok = Const(True)", "y = Neg(p, ^a)"]  # fmt: skip
     after, _ = run_pass(checked().graph, "debug_stripper", ["y:0"], ["x:0"])
@@ -63,7 +63,7 @@ def count(**attrs: Any) -> Maker:
     return m
 
 
-def test_product_of_a_shape_is_the_size() -> None:
+def test_product_of_shape_is_the_size() -> None:
     expected = ["x = Placeholder()", "y = Size(x)"]
     after, _ = run_pass(count().graph, "shape_optimization", ["y:0"], ["x:0"])
     assert set(expected) <= set(as_lines(after))
@@ -84,7 +84,7 @@ def quotient(reshaped: list[int]) -> Maker:
     return m
 
 
-def test_sizes_whose_unknown_dimensions_cancel() -> None:
+def test_quotient_of_sizes_whose_unknown_dimensions_cancel() -> None:
     m = Maker()
     m.op("Size", "a", m.x(shape=(-1, 6)), out_type=INT32, **F)
     m.op("Sum", "s", "x", m.const("k", [1]), Tidx=INT32, **F)

@@ -109,22 +109,42 @@ def element(begin: int, axis: int = 0, shrink: int = 1, step: int = 1) -> Make:
 
 # name: (graph, the line of y, whether every bit must stay)
 BECOMES: dict[str, tuple[Make, str, bool]] = {
-    "two transposes that undo each other": (transposes([1, 0], [1, 0]), "y = Identity(x)", True),
+    "transpose-of-transpose: they undo each other": (
+        transposes([1, 0], [1, 0]),
+        "y = Identity(x)",
+        True,
+    ),
     "neg of neg": (ops("Neg", "Neg"), "y = Identity(x)", True),
-    "relu of relu": (ops("Relu", "Relu"), "y = Identity(n0)", True),
+    "idempotent-op: relu of relu": (ops("Relu", "Relu"), "y = Identity(n0)", True),
     "transpose-into-matmul": (product(), "y = MatMul(x, z)", True),
     "product of a transpose, transposed": (product(transpose_b=True), "y = MatMul(x, z)", True),
-    "cast": (lambda m: m.op("Cast", "y", "x", SrcT=FLOAT32, DstT=FLOAT32), "y = Identity(x)", True),
-    "bitcast": (casts(INT32, FLOAT32), "y = Identity(x)", True),
-    "reshape of reshape": (reshapes(), "y = Reshape(x, s2)", True),
+    "identity-cast": (
+        lambda m: m.op("Cast", "y", "x", SrcT=FLOAT32, DstT=FLOAT32),
+        "y = Identity(x)",
+        True,
+    ),
+    "bitcast-of-bitcast": (casts(INT32, FLOAT32), "y = Identity(x)", True),
+    "reshape-of-reshape": (reshapes(), "y = Reshape(x, s2)", True),
     "reshape of expand": (reshapes("ExpandDims"), "y = Reshape(x, s2)", True),
-    "a - -b": (binary("Sub", "x", "n", ("Neg", "n", "z")), "y = AddV2(x, z)", True),
-    "a + -b": (binary("AddV2", "x", "n", ("Neg", "n", "z")), "y = Sub(x, z)", True),
-    "-a + b": (binary("AddV2", "n", "z", ("Neg", "n", "x")), "y = Sub(z, x)", True),
+    "add-of-negation: a - -b": (
+        binary("Sub", "x", "n", ("Neg", "n", "z")),
+        "y = AddV2(x, z)",
+        True,
+    ),
+    "add-of-negation: a + -b": (
+        binary("AddV2", "x", "n", ("Neg", "n", "z")),
+        "y = Sub(x, z)",
+        True,
+    ),
+    "add-of-negation: -a + b": (
+        binary("AddV2", "n", "z", ("Neg", "n", "x")),
+        "y = Sub(z, x)",
+        True,
+    ),
     "square": (binary("Mul", "x", "x"), "y = Square(x)", True),
     "pow 1": (const("Pow", 1.0), "y = Identity(x)", True),
     "pow 0": (const("Pow", 0.0), "y = OnesLike(x)", True),
-    "pow 2": (const("Pow", 2.0), "y = Square(x)", False),
+    "constant-power: 2": (const("Pow", 2.0), "y = Square(x)", False),
     "pow -1": (const("Pow", -1.0), "y = Reciprocal(x)", False),
     "rsqrt": (binary("RealDiv", "x", "r", ("Sqrt", "r", "z")), "y = Mul(x, r)", False),
     "expm1": (const("Sub", 1.0, ("Exp", "e", "x")), "y = Expm1(x)", False),
@@ -133,7 +153,7 @@ BECOMES: dict[str, tuple[Make, str, bool]] = {
         "y = AddN(x, z, x)",
         False,
     ),
-    "element": (element(1), "y = Identity(z)", True),
+    "slice-of-pack": (element(1), "y = Identity(z)", True),
     "pow 3": (const("Pow", 3.0), "y = Mul(x, y/square)", False),
     "part of a pack": (element(0, shrink=0), "y = ExpandDims(x, y/axis)", True),
     "element from the end": (element(-2), "y = Identity(x)", True),
@@ -262,7 +282,7 @@ def test_opposite_comparisons_of_integers(op: str, opposite: str) -> None:
     assert_same_values(m.graph, after, ["y:0"], values, exact=True)
 
 
-def test_of_floats_only_equality_has_an_opposite() -> None:
+def test_negated_comparison_of_floats_is_of_equality_only() -> None:
     """B: NaN is neither less than anything nor not less."""
     assert_unchanged(negated("Less", FLOAT32), ARITH, ["y:0"], ["x:0", "z:0"])
     m = negated("Equal", FLOAT32)
@@ -296,7 +316,7 @@ def test_log1p() -> None:
     assert_same_values(m.graph, after, ["y:0"], {"x:0": np.ones((1, 3), np.float32)}, exact=False)
 
 
-def test_square_of_a_difference() -> None:
+def test_squared_difference() -> None:
     m = made(lambda m: m.op("Square", "y", m.op("Sub", "d", "x", "z", **F), **F), (2, 3))
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0", "z:0"])
     assert "y = SquaredDifference(x, z)" in as_lines(after)
@@ -305,7 +325,7 @@ def test_square_of_a_difference() -> None:
     assert_unchanged(m, ARITH, ["y:0", "d:0"], ["x:0", "z:0"])
 
 
-def test_sum_of_one_tensor() -> None:
+def test_add_n_of_one_tensor() -> None:
     m = made(lambda m: m.op("AddN", "y", "x", "x", N=2, **F))
     after, report = run_pass(m.graph, ARITH, ["y:0"], ["x:0"], numeric="exact")
     assert "y = Mul(x, y/times)" in as_lines(after)
@@ -315,7 +335,7 @@ def test_sum_of_one_tensor() -> None:
     assert_unchanged(m, ARITH, ["y:0"], ["x:0"], numeric="exact")
 
 
-def test_a_factor_before_a_layer_goes_into_its_weights() -> None:
+def test_fold_input_scale_into_the_weights_of_a_layer() -> None:
     def make(m: Maker) -> None:
         m.op("Mul", "s", "x", m.const("c", 0.5), **F)
         m.op("MatMul", "y", "s", m.const("w", np.arange(6.0).reshape(3, 2)), **F)
@@ -362,7 +382,7 @@ NEGATED = ("Neg", "n", "z")
     (binary("Add", "p", "x", NEGATED, ("Mul", "p", "x", "n")), "y = Sub(x, p)"),
     (binary("Sub", "x", "p", NEGATED, ("Mul", "p", "n", "x")), "y = AddV2(x, p)"),
 ])  # fmt: skip
-def test_a_product_of_a_negation(make: Make, line: str) -> None:
+def test_add_of_negated_product(make: Make, line: str) -> None:
     m = made(make)
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0", "z:0"])
     assert line in as_lines(after)
@@ -391,7 +411,7 @@ def slopes(slope: Any, above: str = "x", under: str = "x", outer: str = "Sub") -
     return made(make, (2, 3))
 
 
-def test_rectified_parts() -> None:
+def test_relu_pair() -> None:
     m = slopes([0.5, -1.5, 2.0])
     after, _ = run_pass(m.graph, ARITH, ["y:0"], ["x:0"])
     lines = [line for line in as_lines(after) if " = Placeholder" not in line]

@@ -207,14 +207,16 @@ BECOMES: dict[str, Case] = {
     "common-factor": Case(factors(), ["y/sum = AddN(b, c)", "y = Mul(a, y/sum)"], "approximate",
                           True, gone=["p", "q"]),
     "common factor of two": Case(factors("AddV2"), ["y = Mul(a, y/sum)"], "approximate", True),
-    "sums, small first": Case(three("AddV2", [(3, 3), (3,), (3,)]),
-                              ["s = AddV2(b, c)", "y = AddV2(a, s)"], "reassociates"),
+    "reassociate-small-first": Case(
+        three("AddV2", [(3, 3), (3,), (3,)]),
+        ["s = AddV2(b, c)", "y = AddV2(a, s)"], "reassociates"),
     "products, small first": Case(three("Mul", [(3,), (-1, 3), (1, 3)], left=False),
                                   ["s = Mul(a, c)", "y = Mul(b, s)"], "approximate"),
     "integers, small first": Case(three("Add", [(3, 3), (), ()], INT32),
                                   ["s = Add(b, c)", "y = Add(a, s)"]),
-    "negated and turned": Case(chain(unary("Neg", "n"), ORDER, unary("Neg", "y")),
-                               ["t = Transpose(x, t_0)", "y = Identity(t)"], gone=["n"]),
+    "involution-across-moves": Case(
+        chain(unary("Neg", "n"), ORDER, unary("Neg", "y")),
+        ["t = Transpose(x, t_0)", "y = Identity(t)"], gone=["n"]),
     "negated and arranged twice": Case(
         chain(unary("Neg", "n"), ORDER, reshape("r", [9]), unary("Neg", "y")),
         ["t = Transpose(x, t_0)", "y = Identity(r)"], gone=["n"]),
@@ -226,50 +228,62 @@ BECOMES: dict[str, Case] = {
                                               "y/times = Const([1, 2, 1, 2])",
                                               "y = Tile(y/apart, y/times)"], gone=["p0"]),
     "packs at the end": Case(packs(-1, 0), ["y/times = Const([2, 1, 1, 2])"]),
-    "larger images": Case(enlarged(), ["apart = Reshape(x, y/sizes)", "t = Tile(apart, y/times)",
-                                       "y/sizes = Const([6, 1, 5, 1, 4])",
-                                       "y/times = Const([1, 2, 1, 2, 1])"]),
-    "broadcast twice": Case(broadcasts(), ["y = BroadcastTo(x, y_0)"], gone=["b"]),
-    "widened later": Case(
+    "tile-of-fewer-axes": Case(
+        enlarged(), ["apart = Reshape(x, y/sizes)", "t = Tile(apart, y/times)",
+        "y/sizes = Const([6, 1, 5, 1, 4])",
+        "y/times = Const([1, 2, 1, 2, 1])"]),
+    "broadcast-of-broadcast": Case(
+        broadcasts(), ["y = BroadcastTo(x, y_0)"], gone=["b"]),
+    "move-before-widening": Case(
         chain(cast("c", INT8, FLOAT32), ("Transpose", "y", [[1, 0]], {"Tperm": INT32, **F}),
               dtype=INT8),
         ["y/first = Transpose(x, y_0)", "y = Cast(y/first)"], gone=["c"]),
-    "narrowed before": Case(
+    "narrow-before-moving": Case(
         chain(ORDER, cast("y", FLOAT32, INT8)),
         ["y/first = Cast(x)", "y = Transpose(y/first, t_0)"], gone=["t"]),
-    "sliced narrow": Case(
+    "move-before-widening: sliced": Case(
         chain(cast("c", INT8, FLOAT32),
               ("Slice", "y", [[0, 0], [1, 2]], {"Index": INT32, **F}), dtype=INT8),
         ["y = Cast(y/first)"], gone=["c"]),
-    "concatenation": Case(parts(), ["y/whole = ConcatV2(x0, x1, axis)", "y = Neg(y/whole)"],
-                          gone=["n0", "n1"]),
-    "concatenation of chains": Case(
+    "hoist-unary-after-concat": Case(
+        parts(), ["y/whole = ConcatV2(x0, x1, axis)", "y = Neg(y/whole)"],
+        gone=["n0", "n1"]),
+    "hoist-unary-after-concat: chains": Case(
         parts("Exp", "Exp", "Abs", 3),
         ["y/whole = ConcatV2(x0, x1, x2, axis)", "y/once = Abs(y/whole)", "y = Exp(y/once)"],
         "reassociates"),
-    "split": Case(split(), ["s/whole = Neg(x)", "s = Split(axis, s/whole)", "y = Pack(s, s:1)"],
-                  gone=["a", "b"]),
-    "largest": Case(chain(unary("Tanh", "f"), reduction("Max")),
-                    ["y/extreme = Max(x, y_0)", "y = Tanh(y/extreme)"], "reassociates",
-                    gone=["f"]),
-    "largest of a fall": Case(chain(unary("Neg", "f"), reduction("Max")),
-                              ["y/extreme = Min(x, y_0)", "y = Neg(y/extreme)"], "reassociates"),
-    "least of Relu": Case(chain(unary("Relu", "f"), reduction("Min", -1)), ["y = Relu(y/extreme)"],
-                          "reassociates"),
-    "largest root": Case(chain(unary("Sqrt", "f"), reduction("Max")), ["y = Sqrt(y/extreme)"],
-                         "approximate"),
-    "largest of windows": Case(
+    "hoist-unary-before-split": Case(
+        split(), ["s/whole = Neg(x)", "s = Split(axis, s/whole)", "y = Pack(s, s:1)"],
+        gone=["a", "b"]),
+    "reduce-of-monotone": Case(
+        chain(unary("Tanh", "f"), reduction("Max")),
+        ["y/extreme = Max(x, y_0)", "y = Tanh(y/extreme)"], "reassociates",
+        gone=["f"]),
+    "reduce-of-monotone: it falls": Case(
+        chain(unary("Neg", "f"), reduction("Max")),
+        ["y/extreme = Min(x, y_0)", "y = Neg(y/extreme)"], "reassociates"),
+    "reduce-of-monotone: least of Relu": Case(
+        chain(unary("Relu", "f"), reduction("Min", -1)), ["y = Relu(y/extreme)"],
+        "reassociates"),
+    "reduce-of-partial-monotone": Case(
+        chain(unary("Sqrt", "f"), reduction("Max")), ["y = Sqrt(y/extreme)"],
+        "approximate"),
+    "pool-of-monotone": Case(
         chain(unary("Tanh", "f"),
               ("MaxPool", "y", [], {"ksize": [1, 1, 2, 1], "strides": [1, 1, 1, 1],
                                     "padding": "SAME", **F}), shape=(1, 3, 3, 1)),
         ["y = Tanh(y/extreme)"], "approximate"),
-    "index of a negation": Case(chain(unary("Neg", "f"), index("ArgMax")), ["y = ArgMin(x, y_0)"]),
-    "index of Sigmoid": Case(chain(unary("Sigmoid", "f"), index("ArgMax")), ["y = ArgMax(x, y_0)"],
-                             "approximate"),
-    "embedding": Case(embedding(), ["y = SparseSegmentMean(table, ids, seg)"],
-                      gone=["rows", "unique"]),
+    "argmax-of-negation": Case(
+        chain(unary("Neg", "f"), index("ArgMax")), ["y = ArgMin(x, y_0)"]),
+    "argmax-of-monotone": Case(
+        chain(unary("Sigmoid", "f"), index("ArgMax")), ["y = ArgMax(x, y_0)"],
+        "approximate"),
+    "embedding-sum": Case(
+        embedding(), ["y = SparseSegmentMean(table, ids, seg)"],
+        gone=["rows", "unique"]),
     "embedding, a root": Case(embedding(kind="SqrtN"), ["y = SparseSegmentSqrtN(table, ids, seg)"]),
-    "segments": Case(segments(), ["y = SegmentSum(x, at)"], gone=["c"]),
+    "uncast-indices": Case(
+        segments(), ["y = SegmentSum(x, at)"], gone=["c"]),
     "element by Slice": Case(taken("Slice", 1, [0, 1, 0], [-1, 1, -1]),
                              ["y = ExpandDims(z, y/axis)"], gone=["p"]),
     "element along the last axis": Case(

@@ -47,7 +47,7 @@ def layer(
     ("MatMul", [2.0, 3.0], (2, 3), (3, 2), {}),
     ("MatMul", [2.0, 3.0], (2, 3), (2, 3), {"transpose_b": True}),
 ])  # fmt: skip
-def test_a_factor_goes_into_weights(op: str, c: Any, shape: Any, weights: Any, more: Any) -> None:
+def test_fold_output_scale(op: str, c: Any, shape: Any, weights: Any, more: Any) -> None:
     m = made(layer(op, c, weights, **more), shape)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0"])
     assert after["y"].op == op

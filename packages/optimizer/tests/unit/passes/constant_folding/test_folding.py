@@ -97,7 +97,7 @@ def test_constants_of_a_branch_stay_in_it() -> None:
     assert "n = Const(-1.0, ^a)" in as_lines(after)
 
 
-def test_shapes_that_are_known_become_constants() -> None:
+def test_materialize_shapes_that_are_known() -> None:
     m = Maker()
     m.op("Shape", "s", m.op("Neg", "n", m.x(shape=(2, 3)), **F), out_type=INT64, **F)
     m.op("Reshape", "y", m.x("z", (-1,)), "s", Tshape=INT64, **F)

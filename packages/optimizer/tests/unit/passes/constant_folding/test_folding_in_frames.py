@@ -93,7 +93,7 @@ def switched(same: bool = True) -> Maker:
     return m
 
 
-def test_a_bool_switched_by_itself_is_known_on_both_sides() -> None:
+def test_switch_by_itself_is_known_on_both_sides() -> None:
     m = switched()
     after, _ = run_pass(m.graph, FOLD, ["y:0", "y:1"], ["p:0", "q:0"])
     assert {"no = Const(True, ^s/side_0)", "s/side_1 = Const(True, ^s/anchor_1)"} <= set(
@@ -123,7 +123,7 @@ def merged(**more: Any) -> Maker:
     return m
 
 
-def test_a_merge_of_a_constant_is_that_constant() -> None:
+def test_merge_of_constant_is_that_constant() -> None:
     m = merged()
     after, _ = run_pass(m.graph, FOLD, ["y:0", "which:0"], ["x:0", "p:0"])
     assert {"y = Const(-7.0, ^m/known_0)", "m/known_1 = Const(1, ^m)"} <= set(as_lines(after))
@@ -140,7 +140,7 @@ def test_a_merge_of_a_constant_of_one_branch_stays() -> None:
 # ---- several constants ---------------------------------------------------------------------------
 
 
-def test_constants_pass_through_identities() -> None:
+def test_identity_of_constants_passes_them_on() -> None:
     m = Maker()
     m.op("IdentityN", "i", m.x(), m.const("c", 2.0), T=[FLOAT32, FLOAT32])
     m.op("Mul", "y", "i:0", "i:1", **F)
@@ -181,7 +181,7 @@ def biases(first: str, second: str, **more: Any) -> Maker:
     [("BiasAdd", "BiasAdd", "BiasAdd"), ("BiasAdd", "AddV2", "AddV2"),
      ("AddV2", "BiasAdd", "AddV2"), ("BiasAddV1", "Add", "AddV2")],
 )  # fmt: skip
-def test_biases_one_after_the_other(first: str, second: str, op: str) -> None:
+def test_merge_biases_one_after_the_other(first: str, second: str, op: str) -> None:
     expected = ["x = Placeholder()", "y/joined = Const([1.5, 2.25, 7.0])", f"y = {op}(x, y/joined)"]
     check(biases(first, second), FOLD, ["y:0"], expected, X, exact=False)
 
@@ -243,7 +243,7 @@ def grown(op: str, value: float, shape: Any = (2, 3), **more: Any) -> Maker:
 
 
 @pytest.mark.parametrize(("op", "value"), [("Mul", 1), ("RealDiv", 1), ("AddV2", -0.0), ("Sub", 0)])
-def test_an_operand_that_only_broadcasts(op: str, value: float) -> None:
+def test_identity_with_broadcast(op: str, value: float) -> None:
     expected = ["x = Placeholder()", "y/shape = Const([2, 3])", "y = BroadcastTo(x, y/shape)"]
     feeds = {"x:0": X["x:0"][:1]}
     check(grown(op, value), FOLD, ["y:0"], expected, feeds, numeric="exact")
@@ -277,7 +277,7 @@ def reduced(count: int, shape: Any = (-1, 3)) -> Maker:
     return m
 
 
-def test_as_many_axes_as_there_are_are_all() -> None:
+def test_reduce_all_axes_where_there_are_as_many() -> None:
     m = reduced(2)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], ["x:0", "k:0"])
     assert "y = Sum(x, y/axes)" in as_lines(after)
@@ -299,7 +299,7 @@ def array(**more: Any) -> Maker:
     return m
 
 
-def test_the_size_of_an_array_that_does_not_grow() -> None:
+def test_tensor_array_size_where_it_does_not_grow() -> None:
     after, _ = run_pass(array().graph, FOLD, ["y:0"])
     assert after["y"].op == "Const"
     assert_same_values(array().graph, after, ["y:0"], {}, exact=True)
@@ -352,7 +352,7 @@ def updated(op: str, value: Any) -> Maker:
     [("AssignAddVariableOp", [-0.0] * 3), ("AssignSubVariableOp", [0.0] * 3),
      ("ResourceScatterMul", [1.0, 1.0]), ("ResourceScatterDiv", [1.0, 1.0])],
 )  # fmt: skip
-def test_an_update_that_changes_nothing_only_waits(op: str, value: Any) -> None:
+def test_identity_update_only_waits(op: str, value: Any) -> None:
     m = updated(op, value)
     after, _ = run_pass(m.graph, FOLD, ["y:0"], numeric="exact")
     assert "u = NoOp(^set)" in as_lines(after)

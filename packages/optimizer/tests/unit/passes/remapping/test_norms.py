@@ -48,7 +48,7 @@ def fed(m: Maker) -> dict[str, Any]:
 @pytest.mark.parametrize("op", ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"])
 @pytest.mark.parametrize("side", [None, (2, 3, 4, 2)])
 @pytest.mark.parametrize("training", [False, True])
-def test_normalization_and_activation(op: str, side: Any, training: bool) -> None:
+def test_batch_norm_activation(op: str, side: Any, training: bool) -> None:
     m = norm(side, op=op, is_training=training)
     m.op("Neg", "moments", "n:1", **F)
     fetches = ["y:0", "moments:0"]
@@ -153,7 +153,7 @@ def squeezed(dims: list[int], **more: Any) -> Maker:
 
 
 @pytest.mark.parametrize("dims", [[1], [2], [1, 2], [-3]])
-def test_a_bias_behind_a_squeeze(dims: list[int]) -> None:
+def test_bias_before_squeeze(dims: list[int]) -> None:
     m = squeezed(dims)
     after, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
     assert {"y = Squeeze(y/biased)", "y/biased = _FusedConv2D(x, w, b)"} <= set(as_lines(after))
@@ -179,7 +179,7 @@ def hashed(dtype: Any = INT32, **more: Any) -> Maker:
     return m
 
 
-def test_numbers_are_hashed_at_once() -> None:
+def test_hash_of_numbers() -> None:
     m = hashed()
     after, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])
     assert "y = _TensorToHashBucketFast(x)" in as_lines(after)
@@ -215,7 +215,7 @@ def slope(part: Any, product: str = "l") -> Maker:
     return m
 
 
-def test_the_larger_of_all_and_a_part() -> None:
+def test_leaky_relu_as_the_larger_of_all_and_a_part() -> None:
     m = slope(0.25)
     feeds = {"x:0": np.linspace(-3, 3, 12).reshape(3, 4).astype(np.float32)}
     after, _ = run_pass(m.graph, MAP, ["y:0"], ["x:0"])

@@ -64,7 +64,7 @@ def test_slope_of_a_leaky_activation() -> None:
     assert_same_values(m.graph, made, ["y:0"], feeds, exact=True)
 
 
-def test_sum_with_a_tensor_of_the_same_shape() -> None:
+def test_residual_sum_with_a_tensor_of_the_same_shape() -> None:
     def after(m: Maker) -> None:
         bias(m, name="s")
         m.op("AddV2", "t", m.op("Identity", "side", m.x("z", (1, 2, 2, 2)), **F), "s", **F)
