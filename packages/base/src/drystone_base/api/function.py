@@ -95,6 +95,7 @@ class Traced:
     A call takes the arrays of the function's array arguments, in their order.
     """
 
+    @checked
     def __init__(self, name: str, made: Callable[..., Any], arguments: Mapping[str, Any],
                  config: SessionConfig | None) -> None:  # fmt: skip
         self.name = name
@@ -158,6 +159,7 @@ class Traced:
 class Function:
     """A Python function that runs as a graph; see :func:`drystone_base.function`."""
 
+    @checked
     def __init__(
         self,
         python: Callable[..., Any],
@@ -166,7 +168,17 @@ class Function:
     ) -> None:
         functools.update_wrapper(self, python)
         self.python, self._config = python, config
-        self._parameters = inspect.signature(python)
+        try:
+            self._parameters = inspect.signature(python)
+        except (TypeError, ValueError) as error:
+            raise BadRequest(
+                "a function cannot be traced whose arguments nobody knows",
+                check="Python must know the arguments of a function",
+                found=error,
+                needed="a function that is written in Python",
+                remedy="write a function around it: lambda x: f(x)",
+                code="bad-argument",
+            ) from error
         self._signature = None if signature is None else list(signature)
         self._traces: dict[Any, Traced] = {}
         self._quick: dict[Any, Traced] = {}  # by what arrays are, for calls of arrays alone

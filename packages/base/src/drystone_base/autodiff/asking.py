@@ -77,7 +77,10 @@ def _listed(given: Any) -> list[Any]:
         return []
     if isinstance(given, Node | Symbolic | str) or _is_output(given):
         return [given]
-    return list(given) if isinstance(given, Iterable) else [given]
+    try:
+        return list(given) if isinstance(given, Iterable) else [given]
+    except TypeError:  # an array without dimensions
+        return [given]
 
 
 def _is_output(given: Any) -> bool:

@@ -10,6 +10,7 @@ import numpy as np
 from drystone_base.core.arguments import checked
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import BadRequest
+from drystone_base.core.printable import described
 from drystone_base.core.shown import shape_text
 from drystone_base.graph.extract import Extract, add_function
 from drystone_base.graph.node import Output
@@ -35,7 +36,7 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     """
     trace = Trace.active()
     if trace is None or not isinstance(test, Tensor | Variable):
-        return (then if bool(np.asarray(test)) else otherwise)(*operands)
+        return (then if _number(test) else otherwise)(*operands)
     chosen = calls.as_output(trace, test)
     branches = _Branches(trace, [then, otherwise], operands)
     first, second = branches.functions
@@ -60,7 +61,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
         )
     trace = Trace.active()
     if trace is None or not isinstance(index, Tensor | Variable):
-        number = int(np.asarray(index))
+        number = int(_number(index))
         return branches[number if 0 <= number < len(branches) else -1](*operands)
     chosen = calls.as_output(trace, index)
     made = _Branches(trace, branches, operands)
@@ -78,10 +79,29 @@ def while_loop(test: Callable[..., Any], body: Callable[..., Any], variables: An
     """
     trace = Trace.active()
     if trace is None:
-        while bool(np.asarray(test(*variables))):
+        while _number(test(*variables)):
             variables = body(*variables)
         return variables
     return _Loop(trace, test, body, variables).emitted()
+
+
+def _number(given: Any) -> Any:
+    """A number that decides at once; raises ``BadRequest`` (``bad-argument``) for what is none."""
+    try:
+        array = np.asarray(given)
+        fits = array.size == 1 and array.dtype.kind in "biuf"
+    except (TypeError, ValueError):
+        fits = False
+    if fits:
+        return array.reshape(())[()]
+    raise BadRequest(
+        "this decides about no branch and no round",
+        check="a test or an index must be one number or boolean",
+        found=f"{type(given).__name__}: {described(given, 80)}",
+        needed="one number",
+        remedy="reduce it first: x.sum() > 0",
+        code="bad-argument",
+    )
 
 
 def _flat(trace: Trace, nest: Any) -> list[Output]:

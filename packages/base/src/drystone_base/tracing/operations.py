@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
+from drystone_base.core.arguments import checked
 from drystone_base.core.shown import shape_text
 from drystone_base.ops.defs import ArgDef, AttrDef, OpDef, names, op_def
 from drystone_base.tracing import calls
@@ -24,6 +25,7 @@ _RAISES = """Raises ``GraphError`` for dtypes and attributes that the op does no
 ``ShapeError`` for shapes."""
 
 
+@checked
 def function_name(op: str) -> str:
     """The name of an op's function: ``matmul``, ``conv2d_backprop_input``, ``top_k_v2``."""
     text, _, version = re.sub("MatMul", "Matmul", op).partition("\n")

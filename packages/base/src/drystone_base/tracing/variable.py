@@ -12,6 +12,7 @@ from drystone_base.autodiff._slices import Grad, IndexedSlices
 from drystone_base.core.arguments import checked
 from drystone_base.core.dtypes import DType, as_dtype, from_numpy
 from drystone_base.core.errors import BadRequest
+from drystone_base.core.printable import described
 from drystone_base.core.shown import shape_text
 from drystone_base.graph.node import Output
 from drystone_base.state.variables import VARIABLE_KIND, ResourceManager
@@ -41,7 +42,10 @@ class Variable(Operators):
         self, initial: Any, name: str = "variable", *, dtype: Any = None, trainable: bool = True
     ) -> None:
         kind = as_dtype(dtype) if dtype is not None else _kind_of(initial)
-        value = np.array(initial, kind.np)
+        try:
+            value = np.array(initial, kind.np)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise _no_numbers(initial) from error
         self.name = _free_name(name)
         self.trainable = trainable
         self._shape = value.shape
@@ -149,15 +153,19 @@ class Variable(Operators):
 def _kind_of(initial: Any) -> DType:
     found = calls.dtype_of(initial) or calls.usual_dtype(initial)
     if found is None or found.is_object:
-        raise BadRequest(
-            "a variable cannot begin with this",
-            check="a variable must begin with numbers",
-            found=f"{type(initial).__name__}: {initial!r:.80}",
-            needed="what numpy.asarray makes numbers of",
-            remedy="give an array",
-            code="variable-mismatch",
-        )
+        raise _no_numbers(initial)
     return found
+
+
+def _no_numbers(initial: Any) -> BadRequest:
+    return BadRequest(
+        "a variable cannot begin with this",
+        check="a variable must begin with numbers of its dtype",
+        found=f"{type(initial).__name__}: {described(initial, 80)}",
+        needed="what numpy.asarray makes numbers of",
+        remedy="give an array",
+        code="variable-mismatch",
+    )
 
 
 def _free_name(name: str) -> str:

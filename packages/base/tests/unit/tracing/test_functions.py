@@ -225,6 +225,24 @@ def test_variables_are_written_in_order() -> None:
     assert np.asarray(v).tolist() == [5, 6]
 
 
+def test_what_means_nothing_is_refused() -> None:
+    deep: list[Any] = []
+    deep.append(deep)
+    for wrong in (
+        lambda: ds.function(3),  # type: ignore[call-overload]
+        lambda: ds.function(int),
+        lambda: ds.cond(np.ones(2), len, len),
+        lambda: ds.switch("a", [len]),
+        lambda: ds.while_loop(lambda x: x, lambda x: (x,), (np.ones(2),)),
+        lambda: ds.Variable("x", dtype="float32"),
+        lambda: ds.function(lambda x: x)(deep),
+        lambda: ds.gradients(np.float32(0), np.zeros(())),
+        lambda: ds.function(lambda x: x)(1, 2),
+    ):
+        with pytest.raises(BadRequest):
+            wrong()
+
+
 def test_a_function_that_only_writes_runs() -> None:
     v = ds.Variable(0.0, "count")
 
