@@ -34,7 +34,7 @@ __all__ = ["Graph", "parse_tensor_name"]
 
 
 @explaining(
-    "from_bytes", "from_proto", "add", "add_proto", "adopt", "set_inputs", "set_input",
+    "from_bytes", "from_proto", "add", "adopt", "set_inputs", "set_input",
     "set_controls", "add_control", "set_attr", "remove_attr", "set_op", "set_device", "rename",
     "redirect", "redirect_controls", "remove", "unique_name", "become", "copy", "output", "waits",
 )  # fmt: skip
@@ -256,19 +256,6 @@ class Graph:
         outputs = [i if isinstance(i, tuple) else (a_node(i), 0) for i in inputs]
         self._connect(node, outputs, controls)
         self._nodes[name] = node
-        return node
-
-    def add_proto(self, proto: NodeDef) -> Node:
-        """Add a node from a NodeDef; all nodes that it names must be present."""
-        if proto.name in self._nodes:
-            duplicate(proto.name)
-        node = Node(self, proto.name, sys.intern(proto.op), proto.device)
-        node.changed, node._proto, node._attrs = False, proto, None
-        self._resolve(node, list(proto.input))
-        self._nodes[node.name] = node
-        inputs, controls, node.inputs, node.controls = node.inputs, node.controls, (), ()
-        self._connect(node, inputs, controls)
-        node.changed = False
         return node
 
     def adopt(self, node: Node, name: str) -> Node:

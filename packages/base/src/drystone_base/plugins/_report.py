@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
 from drystone_base.core.arguments import explaining
 from drystone_base.core.plugin_settings import Settings
-from drystone_base.core.printable import plain, plain_json
+from drystone_base.core.printable import plain
 from drystone_base.plugins._discover import Place
 from drystone_base.plugins._record import Plugin
 
@@ -48,10 +47,6 @@ class Report:
                 for plugin in self.ignored
             ],
         }
-
-    def to_json(self) -> str:
-        """The report as a JSON document."""
-        return plain_json(json.dumps(self.as_json(), indent=2, ensure_ascii=False, default=str))
 
     def __str__(self) -> str:
         lines = [*self._settings(), *self._searched(), *self._plugins(), *self._ignored()]

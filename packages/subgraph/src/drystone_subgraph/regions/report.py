@@ -49,10 +49,6 @@ class PartitionReport:
         """The regions that became operators."""
         return [s for s in self.segments if s.outcome == "taken"]
 
-    def backend_of(self, node: str, where: str = "") -> str:
-        """Who took a node; "" for nobody."""
-        return next((s.backend for s in self.taken if s.where == where and node in s.nodes), "")
-
     def takers(self) -> dict[tuple[str, str], Segment]:
         """By ``(where, node)``, the region that holds a node that was taken."""
         return {(s.where, node): s for s in self.taken for node in s.nodes}
