@@ -14,7 +14,7 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2]
 INCLUDE = PACKAGE.parents[1] / "plugin-abi" / "include"
-FLAGS = ("-std=c++20", "-O1", "-fPIC", "-fno-math-errno", "-ffp-contract=off", "-Wall", "-Wextra",
+FLAGS = ("-std=c++20", "-O0", "-fPIC", "-fno-math-errno", "-ffp-contract=off", "-Wall", "-Wextra",
          "-Werror", "-fvisibility=hidden")  # fmt: skip
 
 
