@@ -57,7 +57,7 @@ void test_nothing_but_what_is_held_at_the_peak_is_touched() {
     for (std::size_t k = 1; k < 40; ++k) {  // layers, one after another: two are held at a time
       void* after = memory.allocate((k * 7 % 30 + 1) * 100 * kKilo);
       if (least == nullptr || at(after) < least) least = at(after);
-      if (at(after) + AddressSpaceAllocator::room_of(after) > most) most = at(after) + AddressSpaceAllocator::room_of(after);
+      if (at(after) + AddressSpaceAllocator::capacity_of(after) > most) most = at(after) + AddressSpaceAllocator::capacity_of(after);
       memory.deallocate(before);
       before = after;
     }
@@ -79,7 +79,7 @@ void test_what_is_kept_goes_back() {
   memory.trim(65 * kMega);  // the one that was not used for the longest time goes
   CHECK(memory.kept() >= 60 * kMega && memory.kept() < 61 * kMega);
   void* again = memory.allocate(9 * kMega);  // cut from the other one, which came back last
-  CHECK(AddressSpaceAllocator::room_of(again) < 10 * kMega);
+  CHECK(AddressSpaceAllocator::capacity_of(again) < 10 * kMega);
   memory.deallocate(again);
   memory.trim(0);
   CHECK(memory.kept() == 0);
@@ -104,7 +104,7 @@ void test_too_much() {
   }
   CHECK(refused == 3);
   void* block = memory.allocate(0);
-  CHECK(AddressSpaceAllocator::room_of(block) > 0);
+  CHECK(AddressSpaceAllocator::capacity_of(block) > 0);
   memory.deallocate(block);
 }
 
@@ -145,7 +145,7 @@ void test_random(unsigned seed) {
       const std::size_t bytes = (std::size_t{1} << (random() % 11 + 12)) + random() % 5000 + 1;
       std::byte* start = at(memory.allocate(bytes));
       const Known known{bytes, static_cast<unsigned char>(random() % 255 + 1)};
-      is_right = is_right && AddressSpaceAllocator::room_of(start) >= bytes && is_apart(held, start, AddressSpaceAllocator::room_of(start)) &&
+      is_right = is_right && AddressSpaceAllocator::capacity_of(start) >= bytes && is_apart(held, start, AddressSpaceAllocator::capacity_of(start)) &&
                  reinterpret_cast<std::uintptr_t>(start) % 64 == 0;
       mark(start, known);
       held.emplace(start, known);
