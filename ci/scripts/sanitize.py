@@ -5,8 +5,9 @@ kernels of one level, and those by oneDNN, whose library comes from a wheel and 
 its teams are of the host's threads (kernels/omp), which have one. plans_stress.cc of the host's
 tests runs plans of recorded models, layers and random programs from many threads: as they are,
 optimized, and in 16 bits, each as a region of a graph, too; parallel_run_test.cc runs kernels of
-one plan at once. posix:// and ram:// of drystone-filesystem are hammered: by threads, and with
-paths of any bytes. Under ASan the golden tests of drystone-cpu, the backend cpu and the random
+one plan at once. Programs of the host's unit tests, which look for bad memory alone there, are
+built with both. posix:// and ram:// of drystone-filesystem are hammered: by threads, and with paths
+of any bytes. Under ASan the golden tests of drystone-cpu, the backend cpu and the random
 programs run in Python. Needs an installed drystone-cpu, which the plans are made with, and its
 build requirement of oneDNN. Status 1: a finding.
 """
@@ -84,6 +85,12 @@ def build(name: str) -> Path:
     return where
 
 
+def programs() -> list[Path]:
+    """The host's unit tests that build programs of its sources."""
+    files = sorted((ROOT / "packages/base/tests/unit/host").glob("test_*.py"))
+    return [file for file in files if "host_programs" in file.read_text(encoding="utf-8")]
+
+
 def hammer_files(name: str, where: Path) -> int:
     """The tables of drystone-filesystem's library, without a host; the status."""
     source = ROOT / "packages/filesystem"
@@ -138,6 +145,9 @@ def main(arguments: list[str] | None = None) -> int:
             if call(where / "operators_test"):
                 failed.append(f"operators of regions under {name}")
             if name == "address":
+                host = (sys.executable, "-m", "pytest", *PYTEST, *programs())
+                if call(*host, env={"HOST_SANITIZERS": "all"}):
+                    failed.append("programs of the host's tests")
                 pytest = (sys.executable, "-m", "pytest", *PYTEST, *SUITES)
                 if call(*pytest, env=settings(name, where) | level):
                     failed.append(f"suites under {name}")
