@@ -123,6 +123,17 @@ def release(session: nox.Session) -> None:
     session.run("python", "-m", "ci.release", *session.posargs)
 
 
+@nox.session
+def release_simulation(session: nox.Session) -> None:
+    """A year of releases on a dated index; `-- WHEELS` takes built ones from that folder."""
+    built = session.posargs[:1] or [str(WHEELS)]
+    if not session.posargs:
+        build_packages(session)
+    session.install("nox", *third_party(), *requirements("release"))
+    session.env["PYTHONPATH"] = os.pathsep.join((*folders("src"), "."))
+    session.run("python", "-m", "ci.release.simulation", *built, *session.posargs[1:])
+
+
 @nox.session(venv_backend="none")
 def index(session: nox.Session) -> None:
     """Serve what was released here as a package index, until Ctrl-C; `-- --port N`."""

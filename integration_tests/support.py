@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["DATA", "InstalledEnv", "install", "make_environment"]
+__all__ = ["DATA", "InstalledEnv", "install", "make_environment", "remove"]
 
 DATA = Path(__file__).parent / "data"
 
@@ -95,3 +95,12 @@ def install(environment: InstalledEnv, *arguments: str | Path) -> None:
     if uv:
         tool = [uv, "pip", "install", "-q", "--python", environment.python]
     subprocess.run([*tool, *arguments], check=True)
+
+
+def remove(environment: InstalledEnv, *names: str) -> None:
+    """Uninstall distributions, with uv where there is one."""
+    uv = shutil.which("uv")
+    tool: list[str | Path] = [environment.python, "-m", "pip", "uninstall", "-q", "-y"]
+    if uv:
+        tool = [uv, "pip", "uninstall", "-q", "--python", environment.python]
+    subprocess.run([*tool, *names], check=True)

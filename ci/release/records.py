@@ -18,6 +18,7 @@ from ci.scripts.project import Package, packages
 __all__ = ["Record", "introduced", "latest", "number", "of_tree", "read_all", "uses", "write"]
 
 FOLDER = Path("ci/released")
+_ALL = ("*", "__all__")
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,8 @@ def uses(package: Package) -> dict[str, list[str]]:
         for item in imports(file):
             other = sources.get(item.module.partition(".")[0])
             if other is not None:
-                names = {_named(other, item.module, name) for name in item.names if name != "*"}
+                taken = [name for name in item.names if name not in _ALL]
+                names = {_named(other, item.module, name) for name in taken}
                 found.setdefault(other.key, set()).update(names or {item.module})
     return {key: sorted(names) for key, names in sorted(found.items())}
 

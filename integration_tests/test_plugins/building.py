@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from integration_tests.support import InstalledEnv
+from integration_tests.support import InstalledEnv, remove
 
 __all__ = ["VARIABLES", "build", "build_output", "states", "uninstall"]
 
@@ -59,8 +59,4 @@ def states(env: InstalledEnv) -> list[str]:
 
 def uninstall(env: InstalledEnv, wheel: Path) -> None:
     """Take out what the wheel installed."""
-    tool: list[str | Path] = [env.python, "-m", "pip", "uninstall", "-q", "-y"]
-    uv = shutil.which("uv")
-    if uv:
-        tool = [uv, "pip", "uninstall", "-q", "--python", env.python]
-    subprocess.run([*tool, wheel.name.split("-")[0]], check=True)
+    remove(env, wheel.name.split("-")[0])
