@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Final
 
 from drystone_base.core.errors import DrystoneError
@@ -23,12 +22,12 @@ Made = Mapping[tuple[str, str], str]
 """Plugins by the nodes that they made: the function ("" for the graph itself) and the name."""
 
 
-@dataclass
 class Makers:
     """``plugins`` that changed a graph; ``nodes`` that one of them made, as in ``Made``."""
 
-    plugins: list[str] = field(default_factory=list)
-    nodes: dict[tuple[str, str], str] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.plugins: list[str] = []
+        self.nodes: dict[tuple[str, str], str] = {}
 
 
 NOBODY: Final[Made] = {}

@@ -9,7 +9,6 @@ from drystone_base.core.arguments import checked
 from drystone_base.core.errors import BadModelFile
 from drystone_base.files.local import is_text, map_file
 from drystone_base.files.uris import as_path
-from drystone_base.loaders._foreign import refuse_foreign
 from drystone_base.loaders._graph_file import GraphFile
 from drystone_base.loaders._loaded import LoadedModel, Signature
 from drystone_base.loaders._source import GraphSource
@@ -33,6 +32,12 @@ def read_graph(source: str | os.PathLike[str] | bytes | memoryview) -> Graph:
         return _parse(memoryview(source), "the graph")
     path = as_path(source)
     data = map_file(path)
+    return _parse_file(data, path)
+
+
+def _parse_file(data: memoryview, path: str | Path) -> Graph:
+    from drystone_base.loaders._foreign import refuse_foreign
+
     refuse_foreign(data, path)
     return _parse(data, str(path))
 
@@ -82,12 +87,12 @@ def write_graph(graph: Graph, path: str | os.PathLike[str]) -> None:
 def load_graphdef(path: str | Path) -> LoadedModel:
     """A GraphDef file as a model whose signature is its placeholders and sinks.
 
-    The graph is read when it is needed, where an earlier process has read this very file.
+    The graph is read when it is needed, where an earlier process has read this very file: it is
+    one, then, and no file of another format.
     """
     data = map_file(path)
-    refuse_foreign(data, path)
     file = GraphFile.of(data)
-    source = GraphSource(lambda: _parse(data, str(path)), file, data)
+    source = GraphSource(lambda: _parse_file(data, path), file, data)
     kept = None if file is None else file.read_loading()
     signatures = _signatures(source, file) if kept is None else dict(kept.signatures)
     return LoadedModel(source, signatures, path, "graphdef", size=len(data))

@@ -11,8 +11,9 @@ import os
 import zlib
 from array import array
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import accumulate
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from drystone_abi.protos import OpDef as OpDefProto
@@ -119,8 +120,7 @@ class AttrDef(NamedTuple):
     minimum: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OpDef:
+class OpDef(NamedTuple):
     """The definition of an op, or the signature of a function.
 
     ``deprecated`` is the graph version from which the op may no longer be used, None for never.
@@ -130,7 +130,7 @@ class OpDef:
     name: str
     inputs: tuple[ArgDef, ...] = ()
     outputs: tuple[ArgDef, ...] = ()
-    attrs: Mapping[str, AttrDef] = field(default_factory=dict)
+    attrs: Mapping[str, AttrDef] = MappingProxyType({})
     control_outputs: tuple[str, ...] = ()
     is_stateful: bool = False
     is_commutative: bool = False

@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from drystone_base.core.installed import EntryPoint, points
@@ -40,14 +39,14 @@ class Place(NamedTuple):
         return {"place": self.place, "found": self.found, "text": self.text}
 
 
-@dataclass
 class Discovery:
     """Plugins in the order in which they are loaded, and what was passed over."""
 
-    plugins: list[Plugin] = field(default_factory=list)
-    ignored: list[Plugin] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
-    points: dict[str, EntryPoint] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.plugins: list[Plugin] = []
+        self.ignored: list[Plugin] = []
+        self.places: list[Place] = []
+        self.points: dict[str, EntryPoint] = {}
 
     def order(self) -> None:
         """Sort by name and path, and set aside what is the same file as another."""

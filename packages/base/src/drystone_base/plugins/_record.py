@@ -86,7 +86,7 @@ def failed(step: str, error: PluginError, **facts: Any) -> StepResult:
     return StepResult(step, "failed", error.code, text, facts, error)
 
 
-@dataclass
+@dataclass(eq=False)
 class Plugin:
     """One plugin library (or Python plugin): where it is from and what came of it.
 
