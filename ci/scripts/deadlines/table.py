@@ -91,6 +91,7 @@ def _shape(*dims: int) -> Array:
 
 _SEED = np.array([1, 2], np.int32)
 _CONV = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+_CONV3D = {"strides": [1, 1, 1, 1, 1], "padding": "SAME"}
 
 PRODUCTS = {
     "MatMul": Long("MatMul", lambda: [_normal(8000, 8000)] * 2),
@@ -138,9 +139,17 @@ PRODUCTS = {
         "DepthwiseConv2dNative", lambda: [_normal(64, 224, 224, 64), _normal(9, 9, 64, 2)], _CONV
     ),
     "Conv3D": Long(
-        "Conv3D",
-        lambda: [_normal(4, 48, 96, 96, 32), _normal(3, 3, 3, 32, 64)],
-        {"strides": [1, 1, 1, 1, 1], "padding": "SAME"},
+        "Conv3D", lambda: [_normal(4, 48, 96, 96, 32), _normal(3, 3, 3, 32, 64)], _CONV3D
+    ),
+    "Conv3DBackpropFilterV2": Long(
+        "Conv3DBackpropFilterV2",
+        lambda: [_normal(4, 48, 96, 96, 32), _shape(3, 3, 3, 32, 32), _normal(4, 48, 96, 96, 32)],
+        _CONV3D,
+    ),
+    "Conv3DBackpropInputV2": Long(
+        "Conv3DBackpropInputV2",
+        lambda: [_shape(4, 48, 96, 96, 32), _normal(3, 3, 3, 32, 32), _normal(4, 48, 96, 96, 32)],
+        _CONV3D,
     ),
     "Dilation2D": Long(
         "Dilation2D",
