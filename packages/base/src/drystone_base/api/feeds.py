@@ -9,6 +9,7 @@ import numpy as np
 from drystone_base.core.dtypes import STRING, DType
 from drystone_base.core.errors import BadRequest, remedy_for
 from drystone_base.core.tensor import as_strings
+from drystone_base.core.time_limits import OutOfTime
 
 if TYPE_CHECKING:
     from drystone_base.ops.attrs import Shape
@@ -105,6 +106,8 @@ def _convert(feed: Feed, array: np.ndarray[Any, Any], given: Any) -> np.ndarray[
 def _to_strings(feed: Feed, value: Any) -> np.ndarray[Any, Any]:
     try:
         return as_strings(value)
+    except OutOfTime:
+        raise
     except MemoryError as error:
         _too_large(feed, error)
     except (TypeError, ValueError) as error:

@@ -399,12 +399,7 @@ class Session:
         ends: float | None,
         step: Step | None,
     ) -> list[Any]:
-        from drystone_base.api.feeds import to_array
-
-        arrays = [
-            to_array(feed, value, prepared.copies_feeds and prepared.native is None)
-            for feed, value in zip(prepared.feeds, values, strict=True)
-        ]
+        arrays = self._arrays(prepared, values, ends)
         runtime = self._runtime(prepared.caller, step, ends, cancellation, self._record)
         if runtime.record is None:
             fetched = iter(self._compute(prepared, arrays, runtime))
@@ -412,6 +407,21 @@ class Session:
             with runtime.record.run():
                 fetched = iter(self._compute(prepared, arrays, runtime))
         return [next(fetched) if has_value else None for has_value in prepared.has_value]
+
+    def _arrays(self, prepared: Prepared, values: Sequence[Any], ends: float | None) -> list[Array]:
+        from drystone_base.api.feeds import to_array
+
+        copies = prepared.copies_feeds and prepared.native is None
+        pairs = zip(prepared.feeds, values, strict=True)
+        if ends is None:
+            return [to_array(feed, value, copies) for feed, value in pairs]
+        try:
+            with until(ends):
+                return [to_array(feed, value, copies) for feed, value in pairs]
+        except OutOfTime:
+            from drystone_base.state.cancellation import deadline_exceeded
+
+            raise deadline_exceeded("the run was stopped while its feeds were read") from None
 
     def _compute(self, prepared: Prepared, arrays: Sequence[Array], runtime: Runtime) -> list[Any]:
         if prepared.native is None:

@@ -11,6 +11,7 @@ import numpy as np
 from drystone_base.core import dtypes
 from drystone_base.core.dtypes import DType, from_number, from_numpy
 from drystone_base.core.errors import BadModelFile, GraphError
+from drystone_base.core.time_limits import look
 from drystone_base.core.wire import read_varint
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ __all__ = [
 # a tensor is kept as a broadcast view of its last value instead of being written out.
 MAX_EXPANSION: Final = 1 << 20
 _MOST_DIMENSIONS: Final = 64
+_PIECE: Final = 1 << 16  # elements put into an array in one go: nobody else runs meanwhile
 """Of NumPy's arrays."""
 
 _FIELD: Final[dict[DType, str]] = {
@@ -60,7 +62,8 @@ def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def string_array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """An object array of ``shape`` that holds ``values`` (bytes) in row-major order."""
     out = np.empty(len(values), dtype=object)
-    out[:] = values
+    for k in range(0, len(values), _PIECE):
+        out[k : k + _PIECE] = values[k : k + _PIECE]
     return out.reshape(shape)
 
 
@@ -69,10 +72,15 @@ def as_strings(value: Any) -> np.ndarray[Any, Any]:
 
     They are never brought to one width, as NumPy's own arrays of them are, which also end at the
     last byte that is not NUL. Text becomes UTF-8. Raises ``TypeError`` for what is neither, in
-    words for a user.
+    words for a user, and ``OutOfTime``.
     """
     given = value if isinstance(value, np.ndarray) else np.array(_whole(value), dtype=object)
-    return string_array([_encoded(v) for v in given.ravel().tolist()], given.shape)
+    flat = given.ravel()
+    out = np.empty(flat.size, dtype=object)
+    for k in range(0, flat.size, _PIECE):
+        look()
+        out[k : k + _PIECE] = [_encoded(v) for v in flat[k : k + _PIECE].tolist()]
+    return out.reshape(given.shape)
 
 
 def _whole(value: Any, depth: int = 0) -> Any:

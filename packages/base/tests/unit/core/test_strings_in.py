@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from drystone_base.api import feeds
 from drystone_base.api.session import Session, SessionConfig
 from drystone_base.core.dtypes import FLOAT32, INT32, STRING
-from drystone_base.core.errors import BadRequest, GraphError
+from drystone_base.core.errors import BadRequest, GraphError, KernelError
 from drystone_base.core.tensor import as_strings, from_proto, to_proto
+from drystone_base.core.time_limits import OutOfTime, until
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
 
@@ -165,3 +167,26 @@ def test_items_of_arrays_stay_whole(executor: str, op: str, more: Any, attrs: An
     graph.add(op, "y", [text, *others], attrs=attrs)
     found = Session(graph, SessionConfig(executor=executor)).run("y:0", {"x:0": [NUL]})
     assert np.asarray(found, object).item() == NUL
+
+
+def test_reading_strings_looks_at_the_time() -> None:
+    with until(0.0), pytest.raises(OutOfTime):
+        as_strings([b"a"])
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_deadline_counts_while_strings_are_read(
+    executor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def over(_: Any) -> Any:
+        raise OutOfTime
+
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": STRING})
+    graph.add("StringLength", "n", [x])
+    session = Session(graph, SessionConfig(executor=executor, deadline=60.0))
+    assert session.run("n:0", {"x:0": [b"a"]}).tolist() == [1]
+    monkeypatch.setattr(feeds, "as_strings", over)
+    with pytest.raises(KernelError, match="while its feeds were read") as caught:
+        session.run("n:0", {"x:0": [b"a"]})
+    assert caught.value.code == "deadline-exceeded"

@@ -10,7 +10,7 @@ from drystone_base.core.tensor import string_array
 from drystone_base.kernels._indices import only_scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels._strings import attr_bytes
+from drystone_base.kernels._strings import PIECE, attr_bytes, join_all
 
 
 @kernel("StringJoin")
@@ -24,11 +24,14 @@ def string_join(call: Call, *values: Array) -> Array:
         needed="equal shapes",
     )
     shape = shapes.pop() if shapes else ()
-    columns = [np.broadcast_to(v, shape).ravel().tolist() for v in values]
+    columns = [np.broadcast_to(v, shape).ravel() for v in values]
     separator = attr_bytes(call, "separator")
     size = int(np.prod(shape))
-    rows = list(zip(*columns, strict=True)) if columns else [()] * size
-    return string_array([separator.join(row) for row in rows], shape)
+    out = np.full(size, b"", object)
+    for k in range(0, size if columns else 0, PIECE):
+        rows = zip(*(column[k : k + PIECE].tolist() for column in columns), strict=True)
+        out[k : k + PIECE] = [separator.join(row) for row in rows]
+    return out.reshape(shape)
 
 
 @kernel("ReduceJoin")
@@ -57,7 +60,7 @@ def reduce_join(call: Call, values: Array, reduction_indices: Array) -> Array:
     if rows is None:
         joined = [b""] * int(np.prod(shape))
     else:
-        joined = [separator.join(row) for row in rows.tolist()]
+        joined = [join_all(separator, row) for row in rows]
     if call.attrs["keep_dims"]:
         shape = tuple(1 if k in axes else d for k, d in enumerate(values.shape))
     return string_array(joined, shape)
