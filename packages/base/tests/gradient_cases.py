@@ -41,6 +41,7 @@ ELSEWHERE = {
          "TensorListFromTensor", "TensorListStack", "TensorListConcat", "TensorListConcatV2",
          "TensorListSplit", "TensorListGather", "TensorListScatter", "TensorListScatterV2",
          "TensorListScatterIntoExistingList", "TensorListResize"), "test_gradients_of_lists"),
+    "DrystoneCustomGradient": "tracing/test_functions",
     "ReadVariableOp": "test_gradients", "ResourceGather": "test_gradients",
     "ResourceGatherNd": "test_gradients", "RefIdentity": "test_gradients",
 }  # fmt: skip

@@ -17,6 +17,7 @@ array.shape_ops BroadcastTo ExpandDims Fill Reshape Reverse ReverseSequence Reve
   Squeeze Tile Transpose
 array.slicing BatchToSpace BatchToSpaceND DepthToSpace MirrorPad MirrorPadGrad Pad PadV2 Slice
   SpaceToBatch SpaceToBatchND SpaceToDepth StridedSlice StridedSliceGrad
+control_flow.custom DrystoneCustomGradient
 control_flow.functional Case If PartitionedCall StatefulPartitionedCall StatelessCase
   StatelessIf
 control_flow.loops StatelessWhile While

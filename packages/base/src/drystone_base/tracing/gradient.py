@@ -7,14 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from drystone_base.autodiff import gradients
-from drystone_base.autodiff._registry import Grads, rule
 from drystone_base.autodiff._slices import IndexedSlices, dense
+from drystone_base.autodiff.control_flow.custom import CUSTOM, FUNCTION
 from drystone_base.core.arguments import checked
 from drystone_base.core.errors import BadRequest
 from drystone_base.core.shown import shape_text
-from drystone_base.graph.builder import Builder
 from drystone_base.graph.extract import Extract, add_function
-from drystone_base.graph.node import Node
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.tracing import calls
 from drystone_base.tracing.nests import leaves, mapped
@@ -22,9 +20,6 @@ from drystone_base.tracing.tensor import Tensor
 from drystone_base.tracing.trace import Trace
 
 __all__ = ["custom_gradient", "value_and_gradients"]
-
-_CUSTOM = "DrystoneCustomGradient"
-_FUNCTION = "_drystone_gradient"
 
 
 def value_and_gradients(
@@ -104,7 +99,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
         value = Tensor(trace, calls.as_output(trace, result))
         made, captured = _way_back(trace, back, value, len(inputs))
         sources = [value.output, *(x.output for x in inputs), *captured]
-        attrs = {"_gradient_op_type": _CUSTOM, _FUNCTION: made}
+        attrs = {"_gradient_op_type": CUSTOM, FUNCTION: made}
         return Tensor(trace, (trace.emit("IdentityN", [sources], attrs), 0))
 
     return call
@@ -144,17 +139,3 @@ def _way_back(
     name = add_function(trace.graph, "custom_gradient", body, signature)
     places = [k for k, o in enumerate(results) if o is not None]
     return FunctionRef(name, {"places": places or [-1], "count": count}), outside
-
-
-@rule(_CUSTOM)
-def _custom(b: Builder, node: Node, grads: list[Any]) -> Grads:
-    """Inputs are the result, the arguments, and what the way back uses."""
-    made: FunctionRef = node.attr(_FUNCTION)
-    count, places = made.attrs["count"], [k for k in made.attrs["places"] if k >= 0]
-    held = node.inputs[1 + count :]
-    types = [b.dtype(node.inputs[1 + k]) for k in places]
-    call = b.node("PartitionedCall", [grads[0], *held], Tout=types, f=FunctionRef(made.name))
-    found: list[Any] = [None] * len(node.inputs)
-    for n, k in enumerate(places):
-        found[1 + k] = (call, n)
-    return found

@@ -1,0 +1,31 @@
+"""Gradients that somebody wrote for a function: see :func:`drystone_base.custom_gradient`."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from drystone_base.autodiff._registry import Grads, rule
+from drystone_base.graph.builder import Builder
+from drystone_base.graph.node import Node
+from drystone_base.ops.attrs import FunctionRef
+
+__all__ = ["CUSTOM", "FUNCTION"]
+
+CUSTOM: Final = "DrystoneCustomGradient"
+"""What such an ``IdentityN`` states in ``_gradient_op_type``."""
+FUNCTION: Final = "_drystone_gradient"
+"""The attribute that names the way back, with how many arguments there are and which have one."""
+
+
+@rule(CUSTOM)
+def _custom(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """Inputs are the result, the arguments, and what the way back uses."""
+    made: FunctionRef = node.attr(FUNCTION)
+    count, places = made.attrs["count"], [k for k in made.attrs["places"] if k >= 0]
+    held = node.inputs[1 + count :]
+    types = [b.dtype(node.inputs[1 + k]) for k in places]
+    call = b.node("PartitionedCall", [grads[0], *held], Tout=types, f=FunctionRef(made.name))
+    found: list[Any] = [None] * len(node.inputs)
+    for n, k in enumerate(places):
+        found[1 + k] = (call, n)
+    return found
