@@ -143,6 +143,48 @@ static void never(void* state, TF_OpKernelContext* ctx, TF_AsyncOpKernelDoneCall
   end(begin(ctx));
 }
 
+static void* write_later(void* memory) {
+  for (int k = 1; k <= 300; ++k) {
+    usleep(1000);
+    *(volatile float*)memory = (float)k;
+  }
+  return NULL;
+}
+
+/* Leaves a thread that writes to its output (how = 0) or its input (1). */
+static void writes_later(void* state, TF_OpKernelContext* ctx) {
+  const struct Call call = begin(ctx);
+  pthread_t thread;
+  pthread_create(&thread, NULL, write_later, ((struct Node*)state)->how == 0 ? call.out : call.in);
+  pthread_detach(thread);
+  end(call);
+}
+
+struct Done {
+  TF_AsyncOpKernelDoneCallback* callback;
+  void* memory;
+};
+
+static void* write_when_done(void* state) {
+  struct Done done = *(struct Done*)state;
+  free(state);
+  TF_RunAsyncOpKernelDoneCallback(done.callback);
+  return write_later(done.memory);
+}
+
+/* Writes to its output when it has called done. */
+static void writes_when_done(void* state, TF_OpKernelContext* ctx, TF_AsyncOpKernelDoneCallback* done) {
+  (void)state;
+  const struct Call call = begin(ctx);
+  pthread_t thread;
+  struct Done* both = malloc(sizeof *both);
+  both->callback = done;
+  both->memory = call.out;
+  end(call);
+  pthread_create(&thread, NULL, write_when_done, both);
+  pthread_detach(thread);
+}
+
 static void* create_slowly(TF_OpKernelConstruction* ctx) {
   void* made = create(ctx);
   hang();
@@ -429,6 +471,8 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
   add("ZooShapeHangs", plain("ZooShapeHangs", good));
   add("ZooShapeCrashes", plain("ZooShapeCrashes", good));
   add("ZooShapeChanges", plain("ZooShapeChanges", good));
+  add("ZooWritesLater", plain("ZooWritesLater", writes_later));
+  add("ZooWhenDone", TF_NewAsyncKernelBuilder("ZooWhenDone", "CPU", create, writes_when_done, destroy));
   add("ZooNever", TF_NewAsyncKernelBuilder("ZooNever", "CPU", create, never, destroy));
   add("ZooCreates", TF_NewKernelBuilder("ZooCreates", "CPU", create_slowly, good, destroy));
   add("ZooDeletes", TF_NewKernelBuilder("ZooDeletes", "CPU", create, good, destroy_slowly));

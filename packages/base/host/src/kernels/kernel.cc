@@ -81,6 +81,11 @@ DS_Kernel* DS_Kernel::make(RegisteredPtr registered, std::string_view node_def, 
 }
 
 DS_Kernel::~DS_Kernel() {
+  answered(0, [&] {
+    const std::string text = later_writes.found();
+    if (!text.empty()) TF_Log(TF_ERROR, "%s: %s", title().c_str(), text.c_str());
+    return 0;
+  });
   destroy_state();
   died(Kind::kernel);
 }

@@ -11,6 +11,7 @@
 #include "core/failure.h"
 #include "core/plugin_call.h"
 #include "drystone_host/kernels.h"
+#include "kernels/later_writes.h"
 #include "kernels/node.h"
 #include "kernels/node_state.h"
 #include "kernels/registry.h"
@@ -47,6 +48,7 @@ struct DS_Kernel {
   void* state = nullptr;
   DS_NodeStates states;  // of calls without a session
   std::atomic<std::uint32_t> calls{0};  // that were watched
+  drystone::host::kernels::LaterWrites later_writes;
 
  private:
   DS_Kernel(drystone::host::kernels::RegisteredPtr registered, std::string_view node_def,

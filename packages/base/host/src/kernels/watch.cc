@@ -28,18 +28,6 @@ std::uint64_t mixed(std::uint64_t sum, std::uint64_t word) noexcept {
   return std::rotl(sum ^ word, 29) * kFactor;
 }
 
-// Four at a time, which do not wait for one another.
-std::uint64_t print_of_all(const unsigned char* bytes, std::size_t count) noexcept {
-  std::uint64_t sums[4] = {1, 2, 3, 4};
-  std::size_t k = 0;
-  for (; k + 4 * kWord <= count; k += 4 * kWord) {
-    for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] = mixed(sums[lane], word_at(bytes + k + lane * kWord));
-  }
-  for (; k + kWord <= count; k += kWord) sums[0] = mixed(sums[0], word_at(bytes + k));
-  for (; k < count; ++k) sums[1] = mixed(sums[1], bytes[k]);
-  return mixed(mixed(mixed(sums[0], sums[1]), sums[2]), sums[3]);
-}
-
 std::uint64_t print_of_samples(const unsigned char* bytes, std::size_t count) noexcept {
   const std::size_t step = (count - kWord) / (kSamples - 1);
   std::uint64_t sum = 0;
@@ -80,13 +68,52 @@ bool is_whole(const TF_TString& string) noexcept {
   fail_at(ctx.kernel().subject(), {TF_INTERNAL, text});
 }
 
+[[noreturn]] void tell_changed_since(const TF_OpKernelContext& ctx, std::size_t i) {
+  const std::string text = "input " + std::to_string(i) + ", a constant of the model, has other bytes than after an " +
+                           "earlier call: a thread that the kernel has left wrote to it, or somebody else did";
+  if (ctx.call->states != nullptr) ctx.call->states->note_damage(ctx.kernel().title() + ": " + text);
+  fail_at(ctx.kernel().subject(), {TF_INTERNAL, text});
+}
+
 }  // namespace
+
+// Four at a time, which do not wait for one another.
+std::uint64_t print_of_all(const unsigned char* bytes, std::size_t count) noexcept {
+  std::uint64_t sums[4] = {1, 2, 3, 4};
+  std::size_t k = 0;
+  for (; k + 4 * kWord <= count; k += 4 * kWord) {
+    for (std::size_t lane = 0; lane < 4; ++lane) sums[lane] = mixed(sums[lane], word_at(bytes + k + lane * kWord));
+  }
+  for (; k + kWord <= count; k += kWord) sums[0] = mixed(sums[0], word_at(bytes + k));
+  for (; k < count; ++k) sums[1] = mixed(sums[1], bytes[k]);
+  return mixed(mixed(mixed(sums[0], sums[1]), sums[2]), sums[3]);
+}
 
 Watch::Watch(TF_OpKernelContext& ctx) : ctx_(ctx), count_(ctx.kernel().inputs.types.size()) {
   noted_harm();
   whole_ = std::has_single_bit(ctx.kernel().calls.fetch_add(1, std::memory_order_relaxed) + 1);
   if (count_ > kFew) more_.resize(count_);
   for (std::size_t i = 0; i < count_; ++i) place(i) = is_watched(i) ? print(i) : kUnwatched;
+  if (whole_) look_back();
+}
+
+void Watch::look_back() {
+  LaterWrites& later = ctx_.kernel().later_writes;
+  if (const std::string text = later.found(); !text.empty()) fail_at(ctx_.kernel().subject(), {TF_INTERNAL, text});
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (place(i) == kUnwatched || !ctx_.inputs[i]->memory->constant) continue;
+    if (!later.is_same(*ctx_.inputs[i]->memory, i, place(i))) tell_changed_since(ctx_, i);
+  }
+}
+
+void Watch::keep_outputs() {
+  if (ctx_.failed.load(std::memory_order_acquire)) return;
+  for (int i = 0; i < ctx_.num_outputs(); ++i) {
+    TF_Tensor* output = ctx_.outputs[i];
+    const auto at = static_cast<std::size_t>(i);
+    if (output == nullptr || output->memory == nullptr || ctx_.kernel().output_on_host[at] == 0) continue;
+    ctx_.kernel().later_writes.keep(*output, at);
+  }
 }
 
 // Not what the kernel may overwrite, nor what is no plain memory.
@@ -112,6 +139,7 @@ void Watch::check() {
   if (const std::string text = noted_harm(); !text.empty()) {
     fail_at(ctx_.kernel().subject(), {TF_INTERNAL, text});
   }
+  if (whole_) keep_outputs();
 }
 
 void Watch::check_inputs() {

@@ -10,6 +10,9 @@
 
 namespace drystone::host::kernels {
 
+// A number that tells other bytes from these.
+std::uint64_t print_of_all(const unsigned char* bytes, std::size_t count) noexcept;
+
 // Before the call it takes prints of the inputs: of all their bytes in calls number 1, 2, 4, 8 and so on
 // of a node and for small ones, else of words spread over them.
 class Watch {
@@ -25,6 +28,8 @@ class Watch {
   bool is_watched(std::size_t i) const;
   std::uint64_t print(std::size_t i) const;
   std::uint64_t& place(std::size_t i) { return more_.empty() ? few_[i] : more_[i]; }
+  void look_back();
+  void keep_outputs();
   void check_inputs();
   void check_outputs() const;
   void check_place(std::size_t i) const;
