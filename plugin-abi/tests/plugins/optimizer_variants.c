@@ -9,6 +9,7 @@
  *   HAS_STATE       create_func and destroy_func count what is alive: see live_states
  */
 #define _POSIX_C_SOURCE 200809L
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,9 @@
 
 The plugin's process, a trial or the worker of an isolated plugin, is its child. When that has
 ended, it ends all that the child has started, also what has left its process group or lost its
-parent. It ends with the loader or when that terminates it, and its child ends with it.
+parent. It ends with the loader or when that terminates it, and its child ends with it. Signals that
+the child sends to its process group do not reach it; where the child ends it by its number, the
+loader finds what is left by a mark in the environment.
 """
 
 from __future__ import annotations
@@ -10,12 +12,15 @@ from __future__ import annotations
 import ctypes
 import os
 import resource
+import secrets
 import signal
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final, NoReturn
 
-__all__ = ["keep"]
+__all__ = ["end_marked", "keep", "marked"]
+
+_MARK: Final = "KEPT_BY_DRYSTONE"
 
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
@@ -40,14 +45,19 @@ def keep(
     control(_PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # who ignores it cannot wait for anybody
     before = signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    leader = _group()
     child = os.fork()
     if child == 0:
+        os.setpgid(0, leader)
         control(_PR_SET_PDEATHSIG, signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if os.getppid() == keeper:
             _limit(memory)
             body()
         os._exit(1)
+    with suppress(OSError):
+        os.setpgid(child, leader)
+    os.kill(leader, signal.SIGKILL)
     for file in files:
         os.close(file)
     status, held = _watch(child, loader, memory if tell else 0)
@@ -61,6 +71,40 @@ def keep(
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.kill(keeper, os.WTERMSIG(status))
     os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)
+
+
+def _group() -> int:
+    """The leader of a new process group, which waits: who leads one could begin no session."""
+    leader = os.fork()
+    if leader == 0:
+        while True:
+            signal.pause()
+    os.setpgid(leader, leader)
+    return leader
+
+
+def marked() -> dict[str, str]:
+    """What tells a process of a plugin, and those that it starts, in their environment."""
+    return {_MARK: secrets.token_hex(16)}
+
+
+def end_marked(environment: dict[str, str]) -> None:
+    """End all processes that have the mark: their keeper was killed."""
+    mark = f"{_MARK}={environment[_MARK]}".encode()
+    while found := [int(name) for name in os.listdir("/proc") if _is_marked(name, mark)]:
+        for process in found:
+            with suppress(ProcessLookupError):
+                os.kill(process, signal.SIGKILL)
+
+
+def _is_marked(process: str, mark: bytes) -> bool:
+    if not process.isdecimal() or int(process) == os.getpid():
+        return False
+    try:
+        with open(f"/proc/{process}/environ", "rb") as file:
+            return mark in file.read().split(b"\0")
+    except OSError:
+        return False
 
 
 def _limit(memory: int) -> None:

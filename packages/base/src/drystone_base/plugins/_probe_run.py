@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Any, Final
 
+from drystone_base.plugins._keeper import end_marked, marked
 from drystone_base.plugins._record import Plugin
 
 __all__ = ["run_child"]
@@ -52,10 +53,11 @@ def run_child(
         }
         request |= {"sys_path": sys.path, "answer": writer, "imports": list(imports)}
         try:
-            child = _started(request, writer, log)
+            mark = marked()
+            child = _started(request, writer, log, mark)
         finally:
             os.close(writer)
-        hung = not _wait(child, seconds)
+        hung = not _wait(child, seconds, mark)
         os.set_blocking(answer.fileno(), False)
         said = answer.read() or b""
         log.seek(max(0, log.seek(0, os.SEEK_END) - _TAIL))
@@ -83,7 +85,9 @@ def _log(writer: int) -> IO[bytes]:
         raise
 
 
-def _started(request: dict[str, Any], writer: int, log: IO[bytes]) -> subprocess.Popen[bytes]:
+def _started(
+    request: dict[str, Any], writer: int, log: IO[bytes], mark: dict[str, str]
+) -> subprocess.Popen[bytes]:
     """The child, which reads what it is asked where the plugin cannot: from a pipe that is over."""
     with tempfile.TemporaryFile() as asked:
         asked.write(json.dumps(request).encode())
@@ -94,6 +98,7 @@ def _started(request: dict[str, Any], writer: int, log: IO[bytes]) -> subprocess
             stdout=log,
             stderr=log,
             pass_fds=(writer, asked.fileno()),
+            env=os.environ | mark,
             start_new_session=True,
         )
 
@@ -123,7 +128,7 @@ def _outcome(code: int, steps: list[Any] | None, held: int) -> str:
     return "crashed" if code < 0 else "exited"
 
 
-def _wait(child: subprocess.Popen[bytes], seconds: float) -> bool:
+def _wait(child: subprocess.Popen[bytes], seconds: float, mark: dict[str, str]) -> bool:
     """Wait for the child; whether it ended by itself. All that it has started ends with it."""
     try:
         child.wait(seconds)
@@ -137,5 +142,6 @@ def _wait(child: subprocess.Popen[bytes], seconds: float) -> bool:
             child.kill()
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
+    if child.wait() == -signal.SIGKILL:
+        end_marked(mark)
     return ended

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Any, Final, NoReturn, TypeVar
 
 from drystone_base.core.errors import PluginError
+from drystone_base.plugins._keeper import end_marked, marked
 from drystone_base.plugins._words import advice
 from drystone_base.plugins.isolation_channel import BadMessage, Channel, Closed, Deadline
 from drystone_base.plugins.isolation_limits import Limits
@@ -80,6 +81,7 @@ class Worker:
         os.set_blocking(from_parent, False)
         os.set_blocking(to_parent, False)
         self.channel = Channel(to_parent, from_parent)
+        self._mark = marked()
         command = [sys.executable, "-P", "-m", "drystone_base.executor.isolation_worker"]
         try:
             self.process = subprocess.Popen(
@@ -88,7 +90,9 @@ class Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env=os.environ
+                | self._mark
+                | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 start_new_session=True,
             )
         except OSError as error:
@@ -141,6 +145,8 @@ class Worker:
             except subprocess.TimeoutExpired:  # a plugin can stop it, not have it live on
                 self.process.kill()
                 self.process.wait()
+        if self.process.returncode == -signal.SIGKILL:
+            end_marked(self._mark)
         if self.channel.source >= 0:
             self.channel.close()
             self.channel.source = self.channel.target = -1

@@ -277,7 +277,7 @@ graph.add("NoOp", "z")
 try:
     plugin.run(graph.to_bytes(), ["z"])
 except Exception as error:
-    assert sys.argv[2] == "abort()", error
+    assert "(" in sys.argv[2], error
 print(next(iter(isolation_pool._workers.values())).process.pid, flush=True)
 if sys.argv[2] == "stop":
     isolation_pool.stop_workers()
@@ -288,7 +288,9 @@ os._exit(0)
 """
 
 
-@pytest.mark.parametrize("how", ["", "stop", "abort()"])
+@pytest.mark.parametrize(
+    "how", ["", "stop", "abort()", "kill(0, SIGKILL)", "kill(getppid(), SIGKILL)"]
+)
 def test_all_that_a_plugin_has_started_ends_with_its_process(
     library: Callable[..., Path], tmp_path: Path, how: str
 ) -> None:
@@ -302,7 +304,8 @@ def test_all_that_a_plugin_has_started_ends_with_its_process(
         f'while (access("{note}", R_OK) != 0) sleep(0); '
         f"{how if '(' in how else '(void)0'}; {APPEND}"
     )
-    file = library(f"ISO_ORPHAN_{how.upper()[:5]}", body, AFTER_INIT="(void)0")
+    device = "ISO_ORPHAN_" + "".join(filter(str.isalnum, how)).upper()
+    file = library(device, body, AFTER_INIT="(void)0")
     done = subprocess.run(
         [sys.executable, "-c", _PARENT, str(file), how],
         stdout=subprocess.PIPE,
