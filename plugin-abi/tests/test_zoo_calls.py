@@ -30,6 +30,15 @@ def test_what_is_deleted_twice(run: Run, how: int, what: str) -> None:
     assert all("code" not in answer for answer in ended.answers[3:])
 
 
+def test_a_context_that_is_kept_leads_nowhere(run: Run) -> None:
+    """A call that is over has no inputs and outputs; what is said by it is not the next call's."""
+    ended = run(("ZooKeeps", 2, 6), ("ZooGood", 0, 6), wait=0.3)
+    assert ended.status == 0, ended.errors
+    assert not any("code" in answer for answer in ended.answers)
+    assert "kept: 0 11 0" in ended.errors
+    assert "a kernel failed in a call that is over" in ended.errors
+
+
 def test_memory_that_is_not_there_is_no_output(run: Run) -> None:
     found = "output 0 has 24 bytes at an address where nothing can be read"
     named(run(("ZooNowhere", 0, 6)).answer, "ZooNowhere", found)

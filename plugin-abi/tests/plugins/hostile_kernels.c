@@ -185,6 +185,37 @@ static void writes_when_done(void* state, TF_OpKernelContext* ctx, TF_AsyncOpKer
   pthread_detach(thread);
 }
 
+/* Keeps the context, and uses it when another call is under way (how = 0), or on a thread and later (2). */
+static TF_OpKernelContext* kept_context;
+
+static void* ask_kept(void* context) {
+  TF_Status* status = TF_NewStatus();
+  TF_Tensor* input = NULL;
+  usleep(50000);
+  TF_GetInput(context, 0, &input, status);
+  TF_Tensor* made = TF_AllocateTensor(TF_FLOAT, NULL, 0, 4);
+  TF_SetOutput(context, 0, made, status);
+  fprintf(stderr, "kept: %d %d %d\n", input != NULL, TF_GetCode(status), TF_NumInputs(context));
+  TF_IncNumDeferredOps(context);
+  TF_OpKernelContext_Failure(context, status);
+  TF_DeleteTensor(made);
+  TF_DeleteStatus(status);
+  return NULL;
+}
+
+static void keeps(void* state, TF_OpKernelContext* ctx) {
+  const int64_t how = ((struct Node*)state)->how;
+  pthread_t thread;
+  end(begin(ctx));
+  if (how == 2) {
+    pthread_create(&thread, NULL, ask_kept, ctx);
+    pthread_detach(thread);
+  } else if (kept_context != NULL && kept_context != ctx) {
+    ask_kept(kept_context);
+  }
+  kept_context = ctx;
+}
+
 static void* create_slowly(TF_OpKernelConstruction* ctx) {
   void* made = create(ctx);
   hang();
@@ -471,6 +502,7 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
   add("ZooShapeHangs", plain("ZooShapeHangs", good));
   add("ZooShapeCrashes", plain("ZooShapeCrashes", good));
   add("ZooShapeChanges", plain("ZooShapeChanges", good));
+  add("ZooKeeps", plain("ZooKeeps", keeps));
   add("ZooWritesLater", plain("ZooWritesLater", writes_later));
   add("ZooWhenDone", TF_NewAsyncKernelBuilder("ZooWhenDone", "CPU", create, writes_when_done, destroy));
   add("ZooNever", TF_NewAsyncKernelBuilder("ZooNever", "CPU", create, never, destroy));

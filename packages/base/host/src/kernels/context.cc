@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/memory_guards.h"
 #include "core/dtype_names.h"
 #include "core/stored.h"
 #include "kernels/callbacks.h"
@@ -179,6 +180,16 @@ bool TF_OpKernelContext::wait(bool for_done) {
   }
 }
 
+void TF_OpKernelContext::close() noexcept {
+  static const DS_KernelCall no_call{};
+  inputs = nullptr;
+  outputs = nullptr;
+  call = &no_call;
+  kernel_ = &DS_Kernel::of_no_call();
+}
+
+bool TF_OpKernelContext::is_closed() const noexcept { return kernel_ == &DS_Kernel::of_no_call(); }
+
 bool TF_OpKernelContext::is_done() {
   const std::lock_guard lock(mutex);
   return done;
@@ -209,7 +220,8 @@ void TF_OpKernelContext::settle(std::unique_lock<std::mutex> lock, bool is_done)
   lock.unlock();
   DS_Kernel& mine = kernel();
   end();
-  delete this;
+  if (mine.registered->is_watched) close();  // and it stays: its kernel has been late before
+  else delete this;
   mine.release();
 }
 
@@ -267,6 +279,7 @@ std::unique_ptr<TF_Tensor> TF_OpKernelContext::allocate(TF_DataType dtype, const
 
 void TF_OpKernelContext::fail_call(Failure first) noexcept {
   const std::lock_guard lock(mutex);
+  if (is_closed()) return note_misuse("a kernel failed in a call that is over");
   if (failed.load(std::memory_order_relaxed)) return;
   has_more = true;
   failure = std::move(first);

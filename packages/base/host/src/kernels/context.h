@@ -48,6 +48,10 @@ struct TF_OpKernelContext {
     if (has_more) end_more();
   }
   void end_more() noexcept;
+  // From now on, and until the next call, it is one of a node without inputs and outputs: a plugin may have
+  // kept it.
+  void close() noexcept;
+  bool is_closed() const noexcept;
   // Give up outputs that are set.
   void drop_outputs() noexcept;
   // Hold what the caller lent, and keep outputs: the caller may go before the plugin is done.

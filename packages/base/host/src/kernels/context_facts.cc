@@ -137,7 +137,7 @@ SP_Stream TF_GetStream(TF_OpKernelContext* ctx, TF_Status* status) {
 }
 
 void TF_IncNumDeferredOps(TF_OpKernelContext* context) {
-  if (context == nullptr) return;
+  if (context == nullptr || context->is_closed()) return;
   if (!context->has_deferred.load(std::memory_order_acquire)) {
     answered(0, [&] {
       context->keep_inputs();

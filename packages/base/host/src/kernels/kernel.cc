@@ -80,6 +80,21 @@ DS_Kernel* DS_Kernel::make(RegisteredPtr registered, std::string_view node_def, 
   return out;
 }
 
+DS_Kernel& DS_Kernel::of_no_call() {
+  static auto* const only = [] {
+    auto registered = std::make_shared<Registered>();
+    registered->definition.op = "NoOp";
+    registered->definition.device = "CPU";
+    const std::string name = "a call that is over";
+    const std::string op_def = std::string("\x0a\x04") + "NoOp";
+    const std::string node_def = std::string("\x0a") + static_cast<char>(name.size()) + name + "\x12\x04" + "NoOp";
+    auto* const made = new DS_Kernel(std::move(registered), node_def, op_def, "");
+    died(Kind::kernel);  // nobody gives it back
+    return made;
+  }();
+  return *only;
+}
+
 DS_Kernel::~DS_Kernel() {
   answered(0, [&] {
     const std::string text = later_writes.found();

@@ -24,6 +24,9 @@ struct DS_Kernel {
   DS_Kernel(const DS_Kernel&) = delete;
   DS_Kernel& operator=(const DS_Kernel&) = delete;
 
+  // What a context belongs to whose call is over: a kernel of a node without inputs and outputs.
+  static DS_Kernel& of_no_call();
+
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept;
 

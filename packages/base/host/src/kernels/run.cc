@@ -26,6 +26,7 @@ class Lease {
     if (!succeeded_ && ctx_->outputs != nullptr) ctx_->drop_outputs();
     ctx_->outputs = nullptr;
     ctx_->end();
+    if (closes_) ctx_->close();
     give_context(ctx_);
   }
   Lease(const Lease&) = delete;
@@ -35,10 +36,13 @@ class Lease {
   TF_OpKernelContext* get() { return ctx_; }
   void abandon() { std::exchange(ctx_, nullptr)->abandon(); }
   void succeed() { succeeded_ = true; }
+  // The kernel may keep the context, which must not lead it to what is gone.
+  void close_at_end() { closes_ = true; }
 
  private:
   TF_OpKernelContext* ctx_;
   bool succeeded_ = false;
+  bool closes_ = false;
 };
 
 template <class Array>
@@ -191,6 +195,7 @@ void call(DS_Kernel& kernel, Lease& lease) {
 
 [[gnu::noinline]] void call_with_care(DS_Kernel& kernel, Lease& lease) {
   if (!kernel.registered->is_watched) return call(kernel, lease);
+  lease.close_at_end();
   Watch watch(*lease.get());
   const KeptFloatingMode mode;
   call(kernel, lease);

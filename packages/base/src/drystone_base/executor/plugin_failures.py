@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from drystone_base.core.errors import KernelError, remedy_for
 from drystone_base.core.payloads import CHECK, KERNEL, LIBRARY, NEEDED, at_node
+from drystone_base.host.library import is_vouched_for
 from drystone_base.host.status import Said
 
 __all__ = ["failed_check", "plugin_failure"]
 
+_REFUSED_CALL: Final = re.compile(r"(?:TF|TP|SE|DS)_[A-Za-z]+: ")
+"""How the words of the host begin where it refuses a call of the interface."""
+_LEFT_OUT: Final = "DRYSTONE_PLUGINS_DISABLE leaves a plugin out"
+
 
 def failed_check(name: str, said: Said) -> KernelError:
     """The error of a kernel that says which check failed, as a NumPy kernel has it."""
+    library = said.text(LIBRARY) if LIBRARY in said.payloads else ""
+    stranger = library and not is_vouched_for(library)
     return KernelError(
-        f"{name} failed",
+        f"{name} failed" + (f" in kernel {said.text(KERNEL)!r} of {library}" if stranger else ""),
         check=said.text(CHECK),
         found=said.found,
         needed=said.text(NEEDED),
@@ -34,16 +44,19 @@ def plugin_failure(
     verb: str = "failed in",
 ) -> KernelError:
     """The error of a plugin's kernel: which, for which node, and what it says."""
-    left_out = "DRYSTONE_PLUGINS_DISABLE leaves a plugin out"
-    refused = status == "INVALID_ARGUMENT"
+    if _REFUSED_CALL.match(text):
+        remedy = f"tell its authors that it misuses the interface; {_LEFT_OUT}"
+    elif status == "INVALID_ARGUMENT":
+        remedy = remedy_for(status)
+    else:
+        remedy = remedy_for(status, _LEFT_OUT)
     return KernelError(
         f"node {node!r} ({op}) {verb} kernel {kernel!r} of {library}",
         details={**at_node(node, op), KERNEL: kernel, LIBRARY: library},
         check="the kernel of a plugin must accept the node and its inputs",
         found=text,
         needed="success",
-        remedy=f"{remedy_for(status) if refused else remedy_for(status, left_out)}; "
-        f"`drystone plugins explain {op}` says why this kernel runs",
+        remedy=f"{remedy}; `drystone plugins explain {op}` says why this kernel runs",
         code="plugin-kernel-failed",
         status=status,
     )
