@@ -240,7 +240,7 @@ def test_explain_says_how_batches_run(tmp_path: Path) -> None:
     ds.write_graph(mixed, tmp_path / "mixed.pb")
     run = CliRunner().invoke
     done = run(app, ["explain", str(tmp_path / "m.pb"), "--fetch", "y:0"])
-    assert "batches run in tiles: values of one example take 384 B" in done.output
+    assert "batches run in micro-batches: values of one example take 384 B" in done.output
     done = run(app, ["explain", str(tmp_path / "mixed.pb"), "--fetch", "sum:0"])
     why = "sum (Sum) is not known to compute each example by itself"
     assert f"batches run as a whole: {why}" in " ".join(done.output.split())
