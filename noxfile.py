@@ -42,7 +42,7 @@ PYTHONS = load_toml(TOP / "ci" / "matrix.toml")["python"]
 
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
 os.environ.setdefault("UV_SYSTEM_CERTS", "true")
-# A link counts as a file's last change: tests of the plan cache need files that nobody links.
+# A link counts as a file's last change: tests of the plan cache need files that are not linked.
 os.environ.setdefault("UV_LINK_MODE", "copy")
 nox.needs_version = ">=2025.2.9"
 nox.options.sessions = ["lint", "types", "unit"]

@@ -1,6 +1,6 @@
 """Pages of decisions: a status, at most 600 words, no tables of figures, and a place in the index.
 
-The index names the numbers that no page has, so that nobody looks for one. Tables of figures
+The index names the numbers that no page has, so that no reader looks for one. Tables of figures
 belong on pages of measurements, where they can be taken again without touching the decision.
 """
 

@@ -53,7 +53,7 @@ def _required(every: Iterable[Package]) -> set[str]:
 def _package(package: Package, tested: dict[str, str], released: set[str]) -> list[str]:
     """Disagreements between one package's own declarations and the newest tested set.
 
-    A new package that nobody requires joins a set when it is released.
+    A new package that none requires joins a set when it is released.
     """
     declared = _dunder_version(package.source / "__init__.py")
     problems = []

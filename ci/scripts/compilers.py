@@ -172,7 +172,7 @@ def _run(compiler: Compiler, wanted: Sequence[Job], folder: Path) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Compile everything with everything; 0 where nobody complains."""
+    """Compile everything with everything; 0 where no compiler complains."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

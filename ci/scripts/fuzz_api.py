@@ -54,7 +54,7 @@ class Findings:
             self.say(f"{found['name']}({found['arguments']})\n    {wrong}  [{found['at']}]")
 
     def say(self, text: str) -> None:
-        """A line for whoever looks on, and for the log."""
+        """A line for the terminal, and for the log."""
         print(text, flush=True)
         if self.log is not None:
             print(text, file=self.log, flush=True)

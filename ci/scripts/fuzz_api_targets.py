@@ -1,7 +1,7 @@
 """What the fuzzer of public functions calls: found by reflection from every package's `__all__`.
 
 A class gives its constructor and class methods, and its methods, properties and setters on objects
-that `objects` makes. What no object is known for is told, so that nobody takes it for tested.
+that `objects` makes. What no object is known for is told, so that it is not taken for tested.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ command measures everything again and rewrites this page: `nox -s bench -- --pub
   `pip install drystone` gives.
 - From process start to first answer, the first row of a model is of processes that have not met
   it, and find a note of what is installed; in the second, "a later process", each may find what
-  its runtime keeps by itself when nobody asks for it: drystone the model's plan. All other rows do
+  its runtime keeps by itself when it is not asked for: drystone the model's plan. All other rows do
   without cached plans.
 - What is left to the machine's limits, node by node: `python -m bench.roofline MODEL --inputs
   IN.NPZ --fetch TENSOR` measures the peaks of arithmetic and of memory, and prints each node's

@@ -290,7 +290,7 @@ def _program(seed: int, kind: str, passes: str, config: Any) -> str:
     if found and kind == "training" and passes.startswith("auto_mixed_precision"):
         return str(found) if isinstance(found.native, Failed) else ""  # steps add up roundings
     if found is None or (found.run and draws(program.graph, found.fetch)):
-        return ""  # a draw that nobody needed was not made in an earlier run
+        return ""  # a draw that was not needed was not made in an earlier run
     return str(found)
 
 

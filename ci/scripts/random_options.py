@@ -125,7 +125,7 @@ def draw_config(rng: np.random.Generator, graph: Graph) -> OptimizerConfig:
 
 
 def draw_value(name: str, rng: np.random.Generator, graph: Graph) -> Any:
-    """A value for a setting; raises ``KeyError`` where nobody said how to draw one."""
+    """A value for a setting; raises ``KeyError`` where no way to draw one is known."""
     if name in FIXED:
         return FIXED[name]
     kind = SETTINGS.settings[name].kind

@@ -66,7 +66,7 @@ def _of_program(program: Any, config: OptimizerConfig) -> str:
         program.inexact.update(name for fetches, _ in program.runs for name in fetches)
     found = disagreement(program, config)
     if found is None or (found.run and draws(program.graph, found.fetch)):
-        return ""  # a draw that nobody needed was not made in an earlier run
+        return ""  # a draw that was not needed was not made in an earlier run
     if lossy(config) and not isinstance(found.native, Failed):
         return ""
     return str(found)

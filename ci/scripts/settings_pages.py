@@ -16,8 +16,8 @@ __all__ = ["main", "outdated", "render"]
 ENVIRONMENT = """# Environment variables
 
 Generated from what each package states of its variables. A value that means nothing is an error
-that says what would mean something; of a `DRYSTONE_` name that nobody reads, a warning tells the
-nearest that somebody does. An empty variable counts as one that is not set. Flags are `1`, `true`,
+that says what would mean something; of a `DRYSTONE_` name that nothing reads, a warning tells the
+nearest one that is read. An empty variable counts as one that is not set. Flags are `1`, `true`,
 `yes`, `on` and `0`, `false`, `no`, `off`.
 
 | variable | can be | means | read by |

@@ -3,7 +3,7 @@
 soak.py [--minutes 120] [--threads 4] [--seed 0] [--models FOLDER] [--out FOLDER]
 
 Threads take jobs at random. After each turn of a few minutes its threads end, its sessions are
-closed, garbage is collected, and what nobody uses is given back; then memory, live objects, threads
+closed, garbage is collected, and what is unused is given back; then memory, live objects, threads
 and open files are counted. Nothing is under way and nothing of the
 turn is left, so a count does not depend on how many runs a busy machine let overlap. The next turn
 opens new sessions, which must give the first turn's answers. Some sessions stay open for all of the

@@ -118,7 +118,7 @@ def test_an_optimizer_is_left_when_its_time_is_over(hanging: Path, tmp_path: Pat
     assert first[0] == second[0] == [-1, -2]
     (late,), (stuck,) = first[1], second[1]
     assert "2000 ms for optimizing were over" in late
-    assert "has not returned to a call that went on without it" in stuck
+    assert "has not returned to an earlier call, which was abandoned" in stuck
     assert str(hanging) in late
     assert str(hanging) in stuck
     assert second[2] < 2 <= first[2]
@@ -189,7 +189,7 @@ def test_a_pass_is_left_when_its_time_is_over(hanging_pass: Path, tmp_path: Path
     assert first.startswith("[-1.0, -2.0]")
     assert second.startswith("[-1.0, -2.0]")
     assert f"pass 'hangs' of {hanging_pass} has not returned" in first
-    assert "has not returned to a call that went on without it" in second
+    assert "has not returned to an earlier call, which was abandoned" in second
 
 
 def test_ctrl_c_ends_the_wait_for_a_pass(hanging_pass: Path, tmp_path: Path) -> None:
@@ -208,5 +208,5 @@ def test_ctrl_c_ends_the_wait_for_a_filesystem(
     library = compile_library("filesystem_full.c", flags=flags)
     said = interrupted(FILES, library, member, tmp_path)
     assert f"interrupted filesystem hangs ({library}), which was asked to {does} hangs://a" in said
-    assert "has not returned and goes on in a thread of its own" in said
+    assert "has not returned and keeps running in a thread of its own" in said
     assert said.endswith("True\n")

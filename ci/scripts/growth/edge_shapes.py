@@ -230,7 +230,7 @@ def many_feeds(n: int) -> Made:
 
 
 def unknown_ops(n: int) -> Made:
-    """Ops that nobody knows, beside what is fetched."""
+    """Unknown ops, beside what is fetched."""
     b = Builder()
     x = last = b.x()
     for k in range(n):

@@ -117,7 +117,7 @@ def many_functions(n: int) -> Made:
 
 
 def idle_functions(n: int) -> Made:
-    """Functions that nobody calls."""
+    """Functions that nothing calls."""
     b = Builder()
     for k in range(n):
         f = b.function(f"F{k}")

@@ -14,7 +14,7 @@ __all__ = ["free_ports", "running", "wait_for"]
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports of this machine that nobody listens on, below those of outgoing connections."""
+    """Ports of this machine that are not listened on, below those of outgoing connections."""
     with ExitStack() as stack:
         found: list[int] = []
         for port in range(20_000 + os.getpid() * 7 % 9_000, 32_000):

@@ -198,7 +198,7 @@ def _row(name: str, place: Place) -> tuple[str, ...]:
     if done.returncode:
         raise RuntimeError("\n".join(done.stderr.splitlines()[-12:]))
     took = json.loads(done.stdout.splitlines()[-1])
-    # Of a local file nobody counts, and a library's own way of reading is its own.
+    # Requests for a local file are not counted, and a library's own way of reading is its own.
     counted = took["bytes"] and f"{took['bytes'] / 1e3:.1f} KB"
     if took["bytes"] >= UNREACHED:
         raise RuntimeError(f"{counted} were read: what the signature does not reach, too")

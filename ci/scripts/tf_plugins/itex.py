@@ -52,7 +52,7 @@ class Checks:
 
 
 def _refused_by_default(path: Path, check: Checks) -> None:
-    """The default policy lets no library in that nobody vouches for."""
+    """The default policy lets no library in that is not trusted."""
     try:
         load_library(path, policy="default", developer_mode=False)
     except PluginError as error:

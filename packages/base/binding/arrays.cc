@@ -101,7 +101,7 @@ TF_Tensor* tensor_of_layout(Ref& owner, TF_DataType dtype, bool copy, Use use) {
       return nullptr;
     }
     owner.release();
-    host.DS_MarkTensorShared(out);  // with whoever has the array; a mapped file cannot be written
+    host.DS_MarkTensorShared(out);  // with the owner of the array; a mapped file cannot be written
     return out;
   }
   TF_Tensor* out = host.TF_AllocateTensor(dtype, dims, rank, bytes);
@@ -190,7 +190,7 @@ bool is_array_of(PyObject* value, TF_DataType dtype) {
   if (!PyArray_CheckExact(value)) return false;
   auto* array = reinterpret_cast<PyArrayObject*>(value);
   const PyArray_Descr* wanted = description_of(dtype);
-  if (wanted == nullptr) PyErr_Clear();  // whoever makes a tensor of it says so
+  if (wanted == nullptr) PyErr_Clear();  // what makes a tensor of it says so
   return wanted != nullptr && wanted->type_num == PyArray_TYPE(array) &&
          PyArray_ISNOTSWAPPED(array);
 }

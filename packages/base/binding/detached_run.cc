@@ -6,7 +6,7 @@
 namespace drystone::binding {
 namespace {
 
-// What ends a callback from another thread; nobody sees it but whoever catches everything.
+// What ends a callback from another thread; only code that catches every exception sees it.
 PyObject* stopped = nullptr;
 
 PyObject* keep_raised = nullptr;  // of attend()

@@ -8,7 +8,7 @@
 namespace drystone::files {
 
 // The options as the contract shows them. The interface does not say who frees what a caller is
-// given, so nobody does: a state is kept, and shown again for as long as it holds.
+// given, so it is not: a state is kept, and shown again for as long as it holds.
 struct Options::Shown {
   std::vector<TF_Filesystem_Option> options;
   std::vector<TF_Filesystem_Option_Value> values;

@@ -22,7 +22,7 @@ struct Budget {
   void take(std::size_t size);  // fails with RESOURCE_EXHAUSTED
 };
 
-// Memory of a fixed size. What was written is not written again, so whoever saw a length may read as
+// Memory of a fixed size. What was written is not written again, so a reader that saw a length may read as
 // far while others append behind it.
 class Buffer {
  public:

@@ -10,7 +10,7 @@ namespace drystone::files {
 namespace {
 
 TF_Filesystem* owner(const TF_Filesystem* filesystem) {
-  return const_cast<TF_Filesystem*>(filesystem);  // tokens name it, nobody changes it
+  return const_cast<TF_Filesystem*>(filesystem);  // tokens name it, it is not changed
 }
 
 // The functions of transactions answer 0 for success, beside the status.

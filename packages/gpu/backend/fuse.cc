@@ -45,7 +45,7 @@ Operation& at(Graph& graph, int operation) {
 
 constexpr int kGone = -1;
 
-// Drop operations that were taken into others, or that nobody reads.
+// Drop operations that were taken into others, or that nothing reads.
 void sweep(Graph& graph, const std::vector<int>& results) {
   std::vector<bool> wanted(graph.values.size(), false);
   for (int v : results) wanted[static_cast<std::size_t>(graph.root(v))] = true;

@@ -108,7 +108,7 @@ def chain(count: int) -> Graph:
 def partitioned(
     graph: Graph, backends: str, fetches: Sequence[str] = (), **config: object
 ) -> tuple[Graph, PartitionReport]:
-    """The graph for these backends; without ``fetches`` all that nobody reads is fetched."""
+    """The graph for these backends; without ``fetches`` all that nothing reads is fetched."""
     ends = fetches or [n.name for n in graph if not graph.has_users(n)]
     settings = PartitionConfig(tuple(backends.split(",")), **config)  # type: ignore[arg-type]
     return partition_with_report(graph, ends, (), settings)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <threads.h>
 
-/* A file or directory. Lives as long as the store names it or somebody has it open. */
+/* A file or directory. Lives as long as the store names it or it is open. */
 typedef struct Node {
   char* path; /* "/a/b"; the root is "/" */
   bool is_directory;

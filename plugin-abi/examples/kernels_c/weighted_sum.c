@@ -91,7 +91,7 @@ static void add(const State* state, const TF_Tensor* x, const TF_Tensor* y, TF_T
   }
 }
 
-/* The output of a call: the memory of x where nobody else needs it, else fresh memory. */
+/* The output of a call: the memory of x where nothing else needs it, else fresh memory. */
 static TF_Tensor* make_output(TF_OpKernelContext* call, const TF_Tensor* x, TF_Status* status) {
   static const int candidates[] = {0};
   int64_t dims[32];

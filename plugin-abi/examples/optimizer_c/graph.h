@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Bytes of somebody else's; not NUL-terminated. */
+/* Bytes of another owner's; not NUL-terminated. */
 typedef struct Text {
   const char* data;
   size_t size;

@@ -3,7 +3,7 @@
 // LayoutRewrite gives convolutions and poolings of NHWC the layout NCHW, and what follows them
 // element by element the same, and marks them all. LayoutConversion then puts a Transpose where a
 // marked node meets one that is not, and nowhere else. Between the two the graph does not fit
-// together, so nobody may switch on only one of them.
+// together, so a user must not switch on only one of them.
 #include "layout_pair.h"
 
 #include <array>

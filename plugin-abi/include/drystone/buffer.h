@@ -5,7 +5,7 @@
  *
  * An output buffer is made by the caller with TF_NewBuffer and must be handed over with data == NULL:
  * writing into a buffer that holds data is an INVALID_ARGUMENT error, so a buffer is never silently
- * replaced and leaked. Whoever fills it sets all three members; TF_DeleteBuffer then frees the data.
+ * replaced and leaked. The code that fills it sets all three members; TF_DeleteBuffer then frees the data.
  * Threads: one buffer must not be changed by two threads at once.
  */
 #ifndef DRYSTONE_BUFFER_H_

@@ -4,7 +4,7 @@
  *
  * Paths: "scheme://host/path" goes to the filesystem that a plugin registered for the scheme (see
  * drystone/filesystem.h); a path without a scheme and "file:///path" are local. A scheme that
- * nobody registered is TF_UNIMPLEMENTED, and the message lists the schemes that are.
+ * is not registered is TF_UNIMPLEMENTED, and the message lists the schemes that are.
  * Status: set by every call, TF_OK when it worked. Local failures carry the code that fits errno
  * (TF_NOT_FOUND, TF_PERMISSION_DENIED, TF_ALREADY_EXISTS, ...) and a message that starts with the
  * path. A NULL path, handle or out-parameter is TF_INVALID_ARGUMENT. A NULL status is tolerated.
@@ -103,7 +103,7 @@ TF_CAPI_EXPORT extern void TF_StringStreamDone(TF_StringStream* list);
  * Never NULL unless memory is exhausted; end it with TF_StringStreamDone. */
 TF_CAPI_EXPORT extern TF_StringStream* TF_GetLocalTempDirectories(void);
 
-/* A new, empty file in the first temporary directory, that nobody else was given; only this user
+/* A new, empty file in the first temporary directory, that no other caller was given; only this user
  * may read it. `extension` is what stands after the last dot ("json"; a dot in front of it is
  * taken, too); NULL and "" mean none. The path is freed with free(). NULL when no such file can be
  * made. */
@@ -135,7 +135,7 @@ TF_CAPI_EXPORT extern void TF_JoinThread(TF_Thread* thread);
 
 /* ---- Shared libraries ------------------------------------------------------------------------ */
 
-/* Open a shared library for its symbols, locally (its symbols serve nobody else), and answer a
+/* Open a shared library for its symbols, locally (its symbols serve no other library), and answer a
  * handle or NULL. It is never closed. It is not initialized as a plugin: see drystone/registry.h
  * for that. */
 TF_CAPI_EXPORT extern void* TF_LoadSharedLibrary(const char* library_filename, TF_Status* status);

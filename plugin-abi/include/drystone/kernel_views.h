@@ -46,7 +46,7 @@ typedef struct DS_View {
 TF_CAPI_EXPORT extern TF_Bool DS_ViewInput(TF_OpKernelContext* ctx, int i, DS_View* view);
 
 /* Make output `i`, with the dtype that the node says, and show it. `forward_from`: an input whose
- * memory the output may take over when nobody else needs it and the sizes are equal, or -1: the
+ * memory the output may take over when nothing else needs it and the sizes are equal, or -1: the
  * kernel must then be able to work in place. Elements are not initialised, but for strings, which
  * are empty. False, and the call fails, for a bad index, dims that no tensor has and without
  * memory. */
@@ -80,7 +80,7 @@ TF_CAPI_EXPORT extern int DS_VariableHasValue(TF_OpKernelContext* ctx, int i);
 
 /* Whether input `i` is likely to be the same in every call, as constants of a graph are: what a kernel
  * calculates from it alone is worth keeping. A kernel that does so must hold the input (TF_GetInput)
- * for as long: while it does, nobody changes these elements, and other elements are elsewhere. */
+ * for as long: while it does, these elements are not changed, and other elements are elsewhere. */
 TF_CAPI_EXPORT extern TF_Bool DS_InputIsConstant(TF_OpKernelContext* ctx, int i);
 
 /* Which elements an input that DS_InputIsConstant has: two numbers that no other elements have while a

@@ -89,7 +89,7 @@
 extern "C" {
 #endif
 
-/* A string that somebody else owns; not NUL-terminated. */
+/* A string that another owner holds; not NUL-terminated. */
 #ifndef DRYSTONE_STRING_VIEW_DEFINED
 #define DRYSTONE_STRING_VIEW_DEFINED
 typedef struct TF_StringView {
@@ -351,7 +351,7 @@ TF_CAPI_EXPORT extern TF_Tensor* TF_AllocateOutput(TF_OpKernelContext* context, 
                                                    TF_DataType dtype, const int64_t* dims,
                                                    int num_dims, size_t len, TF_Status* status);
 
-/* Let output `output_index` have the memory of the first candidate input that nobody else needs and
+/* Let output `output_index` have the memory of the first candidate input that nothing else needs and
  * that has as many bytes, dtype and placement; else fresh memory. `forwarded_input` (NULL is fine)
  * becomes that input's index, or -1. OUT_OF_RANGE for any bad index. */
 TF_CAPI_EXPORT extern TF_Tensor* TF_ForwardInputOrAllocateOutput(

@@ -6,7 +6,7 @@
  *
  * Variables. An input that is a variable is either a resource (a scalar TF_RESOURCE tensor) or a
  * reference (TF_InputDatatype is 100 more than a dtype). Both name a place that holds a tensor, which
- * other kernels may read at the same time; the functions here lock it. What somebody else reads is
+ * other kernels may read at the same time; the functions here lock it. What another kernel reads is
  * never written: the host first copies a value that is shared.
  *
  * Callbacks. The host knows how to copy memory of the CPU only, so a kernel for another device

@@ -2,7 +2,7 @@
  *
  * Since ABI 1.0. Implemented by the host.
  *
- * Who owns it: whoever calls TF_NewStatus must call TF_DeleteStatus. A function that takes a status
+ * Who owns it: the caller of TF_NewStatus must call TF_DeleteStatus. A function that takes a status
  * borrows it for the call and must not keep it.
  * Rules: a function sets the status it is given to OK or to an error before it returns, and leaves
  * its other out-parameters alone when it fails. The caller of a plugin hands over a fresh status for

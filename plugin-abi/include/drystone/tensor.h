@@ -3,7 +3,7 @@
  * Since ABI 1.0. Implemented by the host.
  *
  * A TF_Tensor is a handle. Several handles may share one block of memory, which is freed with the last
- * of them, so handing a tensor on costs no copy. Whoever receives a handle from a function here, or
+ * of them, so handing a tensor on costs no copy. A caller that receives a handle from a function here, or
  * through an out-parameter of a kernel function, deletes it with TF_DeleteTensor.
  * Memory that the host allocates is aligned to TF_TensorDefaultAlignment() bytes and zeroed for
  * TF_STRING, TF_RESOURCE and TF_VARIANT. Elements lie in row-major order without gaps.

@@ -2,8 +2,8 @@
  *
  * The host owns lists, so that kernels of several libraries and the host's own can work on one. A list
  * knows the dtype of its elements and what is declared of their shape; an element is a tensor or unset.
- * A list is a value: nobody sees it change that holds it. DS_ChangeList therefore gives a kernel the
- * very list when the caller of the kernel gives it up and nobody else holds it, and a copy (of the
+ * A list is a value: no holder sees it change. DS_ChangeList therefore gives a kernel the
+ * very list when the caller of the kernel gives it up and nothing else holds it, and a copy (of the
  * handles; elements share memory) otherwise: a loop that pushes to a list copies nothing.
  *
  *   void push_back(void* state, TF_OpKernelContext* ctx) {

@@ -1,6 +1,6 @@
 // An optimizer for devices of type LACKS that was built beside a larger host: it needs functions that
 // nobody defines. `CALLS` says where it calls one: 0 nowhere, 1 in a constructor, 2 in the entry
-// function, 3 in optimize, 4 in a thread. `DATA` adds data that nobody defines, `TAKEN` the address of
+// function, 3 in optimize, 4 in a thread. `DATA` adds undefined data, `TAKEN` the address of
 // a function, `SEVERAL` further functions, `CAUGHT` a handler around the call.
 #include <stdexcept>
 #include <thread>
@@ -48,7 +48,7 @@ void call_it() {
 }
 #endif
 
-// Kept, so that the linker does not see that nobody calls it.
+// Kept, so that the linker does not see that nothing calls it.
 __attribute__((used, noinline)) void never(int which, [[maybe_unused]] larger::Host* host) {
   if (which == 1) TF_OfALaterHost();
 #ifdef SEVERAL

@@ -73,7 +73,7 @@ void test_change() {
   CHECK(DS_ListOfTensor(copied, nullptr) != DS_ListOfTensor(before, nullptr));
   const DS_TensorList* same = DS_ListOfTensor(before, nullptr);
   TF_Tensor* held = DS_ShareTensor(before);
-  TF_Tensor* shared = run(push, before, true, status);  // somebody else has it
+  TF_Tensor* shared = run(push, before, true, status);  // another holder has it
   CHECK(status.ok() && DS_ListOfTensor(shared, nullptr) != same);
   CHECK(values_of(held) == std::vector<float>({1, 2}));
   TF_DeleteTensor(held);

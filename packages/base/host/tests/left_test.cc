@@ -66,7 +66,7 @@ void hearing(void*, TF_OpKernelContext* ctx) {
   give_sum(ctx);
 }
 
-// Makes an output of a size that nobody has memory for.
+// Makes an output of a size that no machine has memory for.
 void greedy(void*, TF_OpKernelContext* ctx) {
   DS_View out = DS_VIEW_INIT;
   const std::int64_t dims[] = {wanted.load()};

@@ -83,12 +83,12 @@ std::int64_t add(std::int64_t number, float factor, std::int64_t version) {
   TF_Status* status = TF_NewStatus();
   Scale* scale = made(factor);
   const std::int64_t out = DS_AddExecutable(number, scale, shapes, 2, &version, status);
-  if (TF_GetCode(status) == TF_NOT_FOUND) destroy(&backend, scale);  // nobody took it over
+  if (TF_GetCode(status) == TF_NOT_FOUND) destroy(&backend, scale);  // it was not taken over
   TF_DeleteStatus(status);
   return out;
 }
 
-// The result, or -1 where nobody computed it.
+// The result, or -1 where it was not computed.
 float call(std::int64_t number, float x, float weight, std::int64_t version) {
   TF_Tensor* inputs[3];
   for (int k = 0; k < 2; ++k) {

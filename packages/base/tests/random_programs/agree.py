@@ -85,7 +85,7 @@ def disagreement(program: Program, optimizer: Any = "off") -> Disagreement | Non
     for number, (fetches, feeds) in enumerate(program.runs):
         wanted, found = (outcome(session, fetches, feeds) for session in sessions)
         if isinstance(wanted, Failed) or isinstance(found, Failed):
-            # Rewrites rename nodes and inline calls, and what nobody reads need not fail.
+            # Rewrites rename nodes and inline calls, and what nothing reads need not fail.
             rewritten = optimizer != "off" and isinstance(wanted, Failed)
             agree = rewritten or wanted[:5] == found[:5]
             return None if agree else Disagreement(program.seed, number, "", wanted, found)

@@ -16,7 +16,7 @@ __all__ = ["differences"]
 def differences(program: Program, passes: Mapping[str, Any], **more: Any) -> list[str]:
     """What the runs of a program give otherwise with ``passes``; runs after a failure do not count.
 
-    Where the program fails as it is, it may do without: what nobody reads need not run.
+    Where the program fails as it is, it may do without: what nothing reads need not run.
     """
     config: dict[str, Any] = {
         "executor": "native" if available() else "reference",

@@ -176,7 +176,7 @@ class Call {
   // Fails where scratch memory of so many elements would: before a kernel makes as many of its own.
   void check_room(std::int64_t count, std::size_t size) const {
     constexpr std::int64_t kAlways = 1 << 16;
-    if (count > kAlways) scratch_bytes(count, size);  // pages that nobody touches
+    if (count > kAlways) scratch_bytes(count, size);  // pages that are not touched
   }
   TF_OpKernelContext* context() const { return context_; }
 

@@ -21,7 +21,7 @@ const std::vector<TF_DataType>& packed_types();
 std::string text(const Shape& shape);
 bool fits(const Shape& declared, DimsView dims);
 bool is_known(const Shape& shape);
-// Its dims, where it is; fails for elements that nobody has set where it is not.
+// Its dims, where it is; fails for elements that were not set where it is not.
 const Dims& known_dims(const Shape& shape);
 // The shape that both say; fails when they contradict each other.
 Shape merged(const Shape& a, const Shape& b);

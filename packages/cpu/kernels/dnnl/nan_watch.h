@@ -2,7 +2,7 @@
 //
 // oneDNN's maximum gives its second operand where one is NaN, so that Relu of NaN is 0, and clamps of
 // exponentials lose it likewise. The processor notes that: maxima and comparisons with NaN raise the
-// flag of invalid operations, which stays up until somebody takes it down. Looking costs some
+// flag of invalid operations, which stays up until it is cleared. Looking costs some
 // nanoseconds a thread, where a pass over the result would cost what fusing saves.
 #ifndef DRYSTONE_CPU_DNNL_NAN_WATCH_H_
 #define DRYSTONE_CPU_DNNL_NAN_WATCH_H_

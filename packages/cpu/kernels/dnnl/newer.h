@@ -1,7 +1,7 @@
 // Functions for processors that are newer than what this library is compiled for.
 //
 // They lie in a section of their own, so that a test can tell that no other function has their
-// instructions. Whoever calls one asks first whether the processor has them.
+// instructions. A caller asks first whether the processor has them.
 #ifndef DRYSTONE_CPU_DNNL_NEWER_H_
 #define DRYSTONE_CPU_DNNL_NEWER_H_
 

@@ -1,8 +1,8 @@
 // The OpenMP that oneDNN's library gets: as much of GNU's interface as it calls, on the host's threads.
 //
-// GNU's own has threads that nobody else can use: one that a busy machine has taken off its core is waited
+// GNU's own has threads that no other code can use: one that a busy machine has taken off its core is waited
 // for, a process that gets no thread is ended, a forked child waits for ever. Here each thread of a team is a
-// piece of a loop of the host's: whoever comes takes the next one, so that all get done without any helper
+// piece of a loop of the host's: the thread that comes takes the next one, so that all get done without any helper
 // (decision 0071). The library's names are changed when it is put beside ours (rename_omp.py), so that
 // it never meets another OpenMP of the process.
 #ifndef DRYSTONE_CPU_OMP_OMP_H_

@@ -33,7 +33,7 @@ constexpr const char* kTaken[] = {
 // A part needs the host, oneDNN and OpenMP by their names, but the linker looks through the whole
 // program first. TensorFlow, or a plugin that opens libraries for all, has functions of the same
 // names there: the part's own scope must come first. Where another malloc stands in front of libc's,
-// whoever put it there must get it here, too, and sanitizers allow no other order: then only if one
+// what put it there must get it here, too, and sanitizers allow no other order: then only if one
 // of the names is taken. RTLD_DEFAULT would begin with this library's own scope.
 int binding_flags() {
   void* program = dlopen(nullptr, RTLD_LAZY);

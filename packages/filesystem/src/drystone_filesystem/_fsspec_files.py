@@ -87,7 +87,7 @@ class Reading(io.BufferedReader):
 
     @cached_property
     def size(self) -> int:
-        """Bytes of the file; asked for when somebody wants to know, as that may cost a request."""
+        """Bytes of the file; asked for when it is wanted, as that may cost a request."""
         with told(self._uri):
             return host.file_size(self._uri)
 

@@ -1,4 +1,4 @@
-"""What filesystems of fsspec's are like that nobody can ask them: by protocol, and by method."""
+"""Properties of fsspec's filesystems that they do not state: by protocol, and by method."""
 
 from __future__ import annotations
 

@@ -269,7 +269,7 @@ class _Kept(Upload):
         self._put(bytes(self._data))
 
     def abandon(self) -> None:
-        """Nobody has seen them."""
+        """They have not been seen."""
         self._data.clear()
 
 
@@ -343,7 +343,7 @@ _PATIENCE: Final = 1.0
 
 @atexit.register
 def _give_up_what_is_open() -> None:
-    """Discard what nobody closed while there is a connection: later, its end waits without end."""
+    """Discard what was not closed while there is a connection: later, its end waits without end."""
     for upload in tuple(_UNFINISHED):
         turn: Any = upload.turn
         if turn.acquire(timeout=_PATIENCE):

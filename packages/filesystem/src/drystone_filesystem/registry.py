@@ -88,7 +88,7 @@ def schemes() -> dict[str, str]:
 
 
 def serve(scheme: str) -> bool:
-    """Register the filesystem of a scheme with the host; False where nobody offers it."""
+    """Register the filesystem of a scheme with the host; False where no package offers it."""
     with _lock:
         files = offered_apart(scheme)
         if files is not None:

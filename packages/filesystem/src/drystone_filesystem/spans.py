@@ -45,7 +45,7 @@ class Span:
 
     @property
     def left(self) -> int:
-        """Bytes that nobody has received yet."""
+        """Bytes that have not been received yet."""
         return self.end - self.claimed
 
 

@@ -169,7 +169,7 @@ class SpooledUpload(Upload):
     def _begin(self) -> None:
         try:
             self._send(Sending(self._kept))
-        except BaseException as error:  # whoever closes the file hears of it
+        except BaseException as error:  # the caller that closes the file hears of it
             self._failure = error
 
     def close(self) -> None:

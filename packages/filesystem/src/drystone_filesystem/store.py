@@ -34,7 +34,7 @@ class Stat(NamedTuple):
 
 
 class Upload(abc.ABC):
-    """A file that is being written; nobody sees it before ``close`` returns."""
+    """A file that is being written; it is not seen before ``close`` returns."""
 
     @abc.abstractmethod
     def append(self, data: memoryview) -> None:

@@ -123,7 +123,7 @@ class Reader:
         self, store: Store, name: str, path: str, stat: Stat, how: Plan, head: bytes = b""
     ) -> None:
         self._store, self._path, self._stat, self._how = store, path, stat, how
-        # Without a version nobody knows whether another reader's bytes are this file's.
+        # Without a version it is not known whether another reader's bytes are this file's.
         self._key: tuple[Any, ...] = (name, path, stat.version, stat.length, how.part)
         self._shared = bool(stat.version) and not stat.version.startswith("W/")
         self._last = self._next = -1

@@ -1,4 +1,4 @@
-"""Threads that wait for stores, so that nobody has to wait for an answer that may never come.
+"""Threads that wait for stores, so that no caller waits for an answer that may never come.
 
 Clients of stores wait in native code, where Ctrl-C is not heard. So they do it in threads of these,
 and who asked waits for the thread, as long as it wants to.

@@ -146,7 +146,7 @@ def key_of_a_service(folder: Path) -> Path:
 
 
 def test_a_service_account(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Its key signs what it shows: nobody is asked."""
+    """Its key signs what it shows: no question is asked."""
     path = key_of_a_service(tmp_path)
     with answering(store) as (address, shown):
         data = read("gs://box/a", monkeypatch, GOOGLE_BASE_URL=address,

@@ -45,7 +45,7 @@ _LONGEST: Final = 86400.0
 
 @dataclass
 class Answer:
-    """Status, headers by lower-case name, and the body where nobody else took it."""
+    """Status, headers by lower-case name, and the body where no other code took it."""
 
     status: int
     headers: dict[str, str]

@@ -27,7 +27,7 @@ _ASKED_FOR: Final = (
     "sso_session", "sso_start_url", "login_session", "credential_process", "role_arn",
     "web_identity_token_file",
 )  # fmt: skip
-"""What a profile states whose keys somebody else is to be asked for."""
+"""What a profile states whose keys another program is to be asked for."""
 _IN_ENVIRONMENT: Final = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_SKIP_SIGNATURE")
 
 

@@ -64,7 +64,7 @@ def shared() -> Case:
 
 
 def preserved() -> Case:
-    """The same, where a node in the middle must be preserved though nobody fetches it."""
+    """The same, where a node in the middle must be preserved though it is not fetched."""
     case = dense()
     return Case(case.graph, case.fetches, case.feeds, ["product"])
 

@@ -114,7 +114,7 @@ def _of_constants(make: _Maker) -> Node:
 
 
 def _dense(make: _Maker) -> Node:
-    """A layer: product, bias, activation; a node of it may be read by somebody else."""
+    """A layer: product, bias, activation; a node of it may be read by other nodes."""
     flags = {"transpose_a": make.flag(), "transpose_b": make.flag()}
     weight = make.normal(_SIDE, _SIDE) if make.random.random() < 0.7 else make.pick()
     node = make.node("MatMul", [make.pick(), weight], **flags)

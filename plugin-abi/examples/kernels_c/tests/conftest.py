@@ -1,4 +1,4 @@
-"""Load the installed plugin once, whoever signed it."""
+"""Load the installed plugin once, signed or not."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ typedef union TF_Filesystem_Option_Value_Union {
 typedef struct TF_Filesystem_Option_Value {
   int type_tag;                             /* a TF_Filesystem_Option_Type */
   int num_values;                           /* length of `values` */
-  TF_Filesystem_Option_Value_Union* values; /* owned by whoever owns the option */
+  TF_Filesystem_Option_Value_Union* values; /* owned by the owner of the option */
 } TF_Filesystem_Option_Value;
 
 /* The types of values; more may be appended. */

@@ -1,6 +1,6 @@
 /* What kernels keep beyond a call: objects behind resource tensors, and the state of a node.
  *
- * The host keeps a pointer and gives it to its destroy function when nobody needs it any more; it
+ * The host keeps a pointer and gives it to its destroy function when nothing needs it any more; it
  * never looks at what is behind it. Objects are shared between runs and threads: a kernel that changes
  * one locks it. Destroy functions are called on any thread and must neither fail nor call back.
  *

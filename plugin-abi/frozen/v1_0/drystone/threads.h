@@ -35,7 +35,7 @@ TF_CAPI_EXPORT extern void DS_ParallelForGrain(int64_t count, int64_t grain, DS_
 
 /* The same in two halves, for a library whose compiler calls the caller's share itself, as OpenMP's do:
  * from Begin on, others may run `body` for the items [1, count), one each; the caller does item 0 itself,
- * then calls End, which runs what nobody has begun and waits for the rest. Both on one thread, on which
+ * then calls End, which runs what has not begun and waits for the rest. Both on one thread, on which
  * loops in between run alone. `storage` is the caller's, for as long. */
 typedef struct DS_ParallelStorage {
   void* words[24];

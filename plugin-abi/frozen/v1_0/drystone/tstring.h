@@ -4,7 +4,7 @@
  *   SMALL   up to 22 bytes inside the struct itself, NUL-terminated
  *   LARGE   bytes on the heap (malloc), with size and capacity; this string owns them
  *   OFFSET  bytes that lie a fixed distance after the struct, in the same block of memory
- *   VIEW    bytes that somebody else owns and keeps alive
+ *   VIEW    bytes that another owner holds and keeps alive
  * Zeroed memory is an empty SMALL string, so a freshly allocated tensor is valid.
  *
  * Who owns what: LARGE bytes go with the string; free them with TF_StringDealloc (a string that lies
@@ -54,7 +54,7 @@ typedef struct TF_TString_View {
   const char* ptr;
   /* Newer TensorFlow headers keep an owner here that counts references. Plugins built with older ones
    * leave the word undefined, so the host neither reads nor calls it: the bytes of a view must live
-   * as long as the string, whoever owns them. */
+   * as long as the string, by any owner. */
   void* owner;
 } TF_TString_View;
 

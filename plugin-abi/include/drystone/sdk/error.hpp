@@ -77,7 +77,7 @@ class [[nodiscard]] Result {
   Error error_;
 };
 
-// A view of `size` elements in a row, owned by somebody else (std::span is C++20).
+// A view of `size` elements in a row, owned by other code (std::span is C++20).
 template <class T>
 class Span {
  public:

@@ -76,7 +76,7 @@ class KernelContext {
     if (Error error = status.take(); !error.ok()) return error;
     return out;
   }
-  // The memory of one of `candidates` (numbers of inputs) where nobody else needs it, else fresh
+  // The memory of one of `candidates` (numbers of inputs) where nothing else needs it, else fresh
   // memory; set as output `index` either way.
   Result<Tensor> output_in_place(int index, const std::vector<int>& candidates,
                                  const std::vector<std::int64_t>& dims) const {

@@ -11,7 +11,7 @@
 
 namespace drystone::sdk {
 
-// Write an error into a status that belongs to somebody else; TF_OK when there is none.
+// Write an error into a status that belongs to other code; TF_OK when there is none.
 inline void store(const Error& error, TF_Status* status) {
   TF_SetStatus(status, error.code(), error.message().c_str());
   for (const auto& payload : error.payloads()) {

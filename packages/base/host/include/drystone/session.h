@@ -128,7 +128,7 @@ TF_CAPI_EXPORT extern const char* DS_PlanFetchName(const DS_Plan* plan, int inde
 TF_CAPI_EXPORT extern TF_DataType DS_PlanFeedType(const DS_Plan* plan, int index);
 
 /* What the plan consists of, as JSON: blocks, instructions, which kernel each one has, which values
- * (numbers within the block, feeds first) it takes and makes, and which nobody needs after it; of a
+ * (numbers within the block, feeds first) it takes and makes, and which nothing needs after it; of a
  * compiled region, how many bytes its arena has by now; of the first block, how many bytes values of
  * one example of a batch take, or why batches run as a whole. */
 TF_CAPI_EXPORT extern void DS_DescribePlan(const DS_Plan* plan, TF_Buffer* json, TF_Status* status);
@@ -164,7 +164,7 @@ typedef struct DS_RunOptions {
   DS_Cancellation* cancellation;  /* NULL: none */
   TF_Buffer* trace;               /* empty: filled with a record of the run; NULL: not wanted */
   /* Asked about every 50 ms, on the thread that called DS_RunPlan, whether to go on: not 0 ends the
-   * run with CANCELLED. NULL: nobody is asked. Costs a load per node. */
+   * run with CANCELLED. NULL: no question is asked. Costs a load per node. */
   int32_t (*poll)(void* run_context);
   /* A run with a deadline, a cancellation or a poll may be given to a thread of its own, so that
    * DS_RunPlan can return while a kernel does not: see there. A plan that needs the embedder's callbacks

@@ -41,7 +41,7 @@ TF_CAPI_EXPORT extern void DS_SetLogSink(DS_LogSink sink, void* context);
 
 /* What the host asks every 50 ms while the process's main thread waits for a plugin's function that is
  * no kernel's compute: an optimizer, or the creation of a kernel. Not 0 ends the wait: the call fails with
- * CANCELLED, and the function goes on in a thread of its own until it returns. NULL: nobody is asked,
+ * CANCELLED, and the function goes on in a thread of its own until it returns. NULL: no question is asked,
  * and such functions run on the calling thread. Since 1.0. */
 TF_CAPI_EXPORT extern void DS_SetAttention(int (*asks)(void* context), void* context);
 
@@ -81,7 +81,7 @@ TF_CAPI_EXPORT extern int DS_TakeReleased(uint64_t* tokens, int max);
 /* Another handle of the same memory; NULL when out of memory. */
 TF_CAPI_EXPORT extern TF_Tensor* DS_ShareTensor(const TF_Tensor* tensor);
 
-/* Whether nobody else holds the tensor's memory, and it is the host's: its holder may change it. */
+/* Whether nothing else holds the tensor's memory, and it is the host's: its holder may change it. */
 TF_CAPI_EXPORT extern TF_Bool DS_TensorIsExclusive(const TF_Tensor* tensor);
 
 #ifdef __cplusplus

@@ -42,12 +42,12 @@ TF_CAPI_EXPORT extern void* DS_TensorToDLPack(const TF_Tensor* tensor, int versi
 TF_CAPI_EXPORT extern TF_Tensor* DS_TensorFromDLPack(void* managed, int versioned, uint64_t* flags,
                                                      TF_Status* status);
 
-/* Call the deleter of a managed tensor that nobody took. NULL, and one without a deleter, are ignored. */
+/* Call the deleter of a managed tensor that was not taken. NULL, and one without a deleter, are ignored. */
 TF_CAPI_EXPORT extern void DS_DeleteDLPack(void* managed, int versioned);
 
 /* For Python, which the host does not link: a destructor of capsules that hold managed tensors, written
  * in C so that no Python code runs while a capsule dies. Hand in CPython's PyCapsule_IsValid and
- * PyCapsule_GetPointer first; until then, and for a capsule that was renamed because somebody took the
+ * PyCapsule_GetPointer first; until then, and for a capsule that was renamed because another consumer took the
  * tensor, the destructor does nothing. */
 TF_CAPI_EXPORT extern void DS_SetCapsuleFunctions(int (*is_valid)(void* capsule, const char* name),
                                                   void* (*pointer)(void* capsule, const char* name));

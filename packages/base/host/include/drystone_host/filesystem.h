@@ -14,7 +14,7 @@
  * MEMBER of the SCHEME filesystem (LIBRARY): the plugin's text". A member that the plugin does not
  * offer and that has no default is UNIMPLEMENTED; an answer that breaks the contract (more bytes
  * read than asked for, a negative count without an error) and a C++ exception are INTERNAL. A
- * scheme that nobody registered is UNIMPLEMENTED and lists those that are. NULL where something is
+ * scheme that is not registered is UNIMPLEMENTED and lists those that are. NULL where something is
  * needed is INVALID_ARGUMENT.
  *
  * Threads: any thread may call anything; one open file must not be used by two threads at once,

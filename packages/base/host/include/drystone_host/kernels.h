@@ -88,7 +88,7 @@ TF_CAPI_EXPORT extern TF_Bool DS_KernelOutputOnHost(const DS_Kernel* kernel, int
 typedef struct DS_Variable DS_Variable;
 
 /* A new variable. `container` NULL means "localhost"; `value` NULL leaves it uninitialised, otherwise
- * its memory is shared (a kernel that writes in place gets a copy first unless nobody else holds
+ * its memory is shared (a kernel that writes in place gets a copy first unless nothing else holds
  * it). `dtype` must be that of `value`. */
 TF_CAPI_EXPORT extern DS_Variable* DS_NewVariable(const char* name, const char* container,
                                                   TF_DataType dtype, const TF_Tensor* value,
@@ -139,7 +139,7 @@ TF_CAPI_EXPORT extern const DS_TensorList* DS_ListOfTensor(const TF_Tensor* tens
 TF_CAPI_EXPORT extern TF_Tensor* DS_ListTensorItem(const DS_TensorList* list, int64_t k);
 
 /* A tensor of dtype TF_VARIANT or TF_RESOURCE whose elements only the embedder knows, such as elements
- * of a list may be. `release(object)` is called when nobody holds it; both belong to the host even
+ * of a list may be. `release(object)` is called when nothing holds it; both belong to the host even
  * when the function gives NULL. */
 TF_CAPI_EXPORT extern TF_Tensor* DS_NewForeignTensor(TF_DataType dtype, const int64_t* dims,
                                                      int num_dims, void* object,

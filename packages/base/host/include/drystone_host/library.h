@@ -56,7 +56,7 @@ TF_CAPI_EXPORT extern DS_Library* DS_OpenLibrary(const char* path, TF_Status* st
  * a call of one of them ends what the plugin was called for with UNIMPLEMENTED and a message that names
  * function and plugin, as if the plugin had thrown an exception. Where none can pass (in a constructor,
  * in a thread of the plugin's own) the message goes to the standard error output, and the process ends.
- * Nobody else finds these names. At most 1024 in a process.
+ * No other library finds these names. At most 1024 in a process.
  *
  * INVALID_ARGUMENT    also: functions, or a name, is NULL
  * RESOURCE_EXHAUSTED  there are too many of them */

@@ -26,7 +26,7 @@ struct Subject {
 
 // Thrown inside a guarded body; becomes the status of the call: code and message, which people read, and
 // payloads, which programs read. What is about a node is made by fail_at() or failure_at(), what a status
-// of somebody else's says by pass_on().
+// of another owner's says by pass_on().
 struct Failure : std::exception {
   Failure(TF_Code code_, std::string message_, Payloads payloads_ = {})
       : code(code_), message(std::move(message_)), payloads(std::move(payloads_)) {}

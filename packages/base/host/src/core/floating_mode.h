@@ -47,7 +47,7 @@ struct FloatingMode {
 #error "say how this processor's floating-point mode is read and set"
 #endif
 
-// How often this thread's mode was put back: whoever tells of changes asks for it.
+// How often this thread's mode was put back: what reports changes asks for it.
 extern constinit thread_local unsigned modes_put_back __attribute__((tls_model("initial-exec")));
 
 // Keeps the mode over a scope.

@@ -24,7 +24,7 @@ TF_Status::~TF_Status() {
 namespace drystone::host {
 namespace {
 
-// Bytes of a message: whoever reads it, and whatever holds it, must not drown in a plugin's. There is
+// Bytes of a message: readers and holders must not be flooded by a plugin's. There is
 // room for what the host says beside that.
 constexpr std::size_t kLongest = 3072;
 constexpr std::size_t kLongestOfOthers = 2048;

@@ -1,4 +1,4 @@
-// Tensors whose elements stay in a file until somebody needs them.
+// Tensors whose elements stay in a file until they are needed.
 //
 // Nothing of the file is mapped: it is read by pread, so that a file that was cut off after it was
 // opened is a failure of the call that needs what is gone, and no signal.

@@ -37,13 +37,13 @@ struct Memory {
   bool opaque = false;                                  // `data` is the embedder's object
   bool constant = false;                                // a plan holds it: worth working ahead for
   bool stored = false;                                  // elements are in a file, see core/stored.h
-  bool shared = false;                                  // with others, whom nobody counts
+  bool shared = false;                                  // with others, which are not counted
   bool guarded = false;                                 // guard bytes around `data`: core/memory_guards.h
   bool lent = false;                                    // to a run, which copies it: see DS_NewFeed
 };
 static_assert(sizeof(Memory) <= 64);
 
-void free_memory(Memory* memory) noexcept;  // that nobody refers to any more
+void free_memory(Memory* memory) noexcept;  // that nothing refers to any more
 
 inline void retain(Memory* memory) noexcept {
   if (memory != nullptr) memory->references.fetch_add(1, std::memory_order_relaxed);
@@ -172,7 +172,7 @@ inline TF_Tensor* hold(TF_Tensor* tensor) noexcept {
   return tensor;
 }
 
-// The same for a holder, not a borrower: nobody else counts while it is the only one.
+// The same for a holder, not a borrower: no other holder counts while it is the only one.
 inline TF_Tensor* hold_own(TF_Tensor* tensor) noexcept {
   if (tensor->users.load(std::memory_order_acquire) != 1) return hold(tensor);
   tensor->users.store(2, std::memory_order_relaxed);
@@ -188,7 +188,7 @@ inline void drop(TF_Tensor* tensor) noexcept {
   }
 }
 
-// Whether whoever holds the tensor is the only one who can reach its memory, which is the host's.
+// Whether the holder of the tensor is the only one that can reach its memory, which is the host's.
 inline bool is_exclusive(const TF_Tensor& tensor) noexcept {
   return tensor.memory != nullptr && tensor.memory->ours &&
          tensor.users.load(std::memory_order_acquire) == 1 &&

@@ -96,7 +96,7 @@ void compute(Run& run, DS_Plan& plan, TF_Tensor* const* given, Values& found) {
 void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tensor* const* feeds,
               TF_Tensor** fetches, RunStop* stop) {
   const Block& block = plan.program->blocks[0];
-  const KeptFloatingMode mode;  // once for all kernels of libraries that are vouched for
+  const KeptFloatingMode mode;  // once for all kernels of trusted libraries
   const ThreadLimit limit(plan.session.threads);
   Run run(plan, &options, trace, stop);
   Values found(run.stack, block.fetches.size());

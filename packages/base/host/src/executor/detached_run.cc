@@ -165,7 +165,7 @@ std::int64_t bytes_of(const DS_Plan& plan, TF_Tensor* const* feeds) noexcept {
   return out;
 }
 
-// Whether a run that is asked about will be over soon. Kernels that nobody vouches for may hang in the
+// Whether a run that is asked about will be over soon. Kernels that are not trusted may hang in the
 // thousandth run as in the first.
 bool is_brief(const DS_Plan& plan, TF_Tensor* const* feeds) noexcept {
   return plan.program->plugins.empty() && bytes_of(plan, feeds) <= plan.brief.load(std::memory_order_relaxed);

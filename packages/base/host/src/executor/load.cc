@@ -315,7 +315,7 @@ class BlockLoader {
   bool has_callbacks_;
 };
 
-// Values that somebody needs in memory: all but those that only kernels take that asked for stored
+// Values that are needed in memory: all but those that only kernels take that asked for stored
 // inputs.
 std::vector<bool> needed_in_memory(const Block& block) {
   std::vector<bool> out(block.initial.size(), block.has_frames);
@@ -330,7 +330,7 @@ std::vector<bool> needed_in_memory(const Block& block) {
   return out;
 }
 
-// Constants in files come into memory where somebody needs them there.
+// Constants in files come into memory where they are needed there.
 void load_stored(Program* program) {
   for (Block& block : program->blocks) {
     const std::vector<bool> needed = needed_in_memory(block);

@@ -231,7 +231,7 @@ bool fits(const std::vector<std::int32_t>& rows, std::size_t count) {
 }
 
 // Whether it gives values and does nothing else, by a library's kernel or without any. What is constant in a session is
-// kept by the session: whoever computes it, does so once.
+// kept by the session: it is computed once.
 bool is_value(const Instruction& in) {
   switch (in.kind) {
     case Kind::kernel: return in.callback < 0;
@@ -283,7 +283,7 @@ bool run_in_micro_batches(Run& run, const Block& block, TF_Tensor* const* feeds,
   const MicroBatches& micro_batches = *block.micro_batches;
   const std::int64_t examples = wanted < 0 ? 0 : examples_in(micro_batches, feeds);
   const std::int64_t budget = wanted > 0 ? wanted : bytes_of_caches();
-  const std::int64_t least = wanted > 0 ? 1 : micro_batches.least;  // whoever asks for micro_batches gets them
+  const std::int64_t least = wanted > 0 ? 1 : micro_batches.least;  // a caller that asks for micro-batches gets them
   if (examples <= 1 || examples <= budget / micro_batches.bytes) return false;
   int threads = threads_for(run, block, feeds);
   std::int64_t micro_batch = micro_batch_size(micro_batches, examples, budget / threads, least);

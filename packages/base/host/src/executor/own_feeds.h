@@ -13,7 +13,7 @@ namespace drystone::host::executor {
 // deadline, and not of what its caller does before.
 class OwnFeeds {
  public:
-  // Fails with what ends the run, while it copies. `stop`: NULL where nobody ends it.
+  // Fails with what ends the run, while it copies. `stop`: NULL where nothing ends it.
   OwnFeeds(TF_Tensor* const* feeds, std::int32_t count, RunStop* stop) : feeds_(feeds) {
     for (std::int32_t k = 0; k < count; ++k) {
       if (!feeds[k]->memory->lent) [[likely]] continue;

@@ -121,7 +121,7 @@ class SegmentRun {
     if (recording_ != nullptr) recording_->made(in, start, values_);
   }
 
-  // Lets go of what nobody needs any more, and sees what has become ready.
+  // Lets go of what nothing needs any more, and sees what has become ready.
   void finish(std::int32_t k, std::vector<std::int32_t>& mine) {
     const Slice touched = segment_.dying_of[static_cast<std::size_t>(k)];
     for (const std::int32_t number : touched.of(segment_.touched)) {

@@ -27,7 +27,7 @@ struct Segment {
   std::vector<std::int64_t> cost;      // nanoseconds on one thread
   std::vector<std::int64_t> priority;  // the same with all that must follow
   std::vector<TF_Bool> given_up;       // of the block's inputs from the first instruction's on
-  std::vector<std::int32_t> dying;     // values that nobody needs after it
+  std::vector<std::int32_t> dying;     // values that nothing needs after it
   std::vector<std::int32_t> uses;      // beside `dying`: instructions that take or make them
   std::vector<Slice> dying_of;         // per instruction, of `touched`
   std::vector<std::int32_t> touched;   // positions in `dying`

@@ -57,7 +57,7 @@ struct Instruction {
   Slice inputs;               // of Block::inputs
   Slice outputs;              // values
   Slice controls;             // of Block::controls
-  Slice dead_after;           // of Block::dead_after: values that nobody needs after it
+  Slice dead_after;           // of Block::dead_after: values that nothing needs after it
   Slice deref;                // of Block::deref: inputs that are read where they are references
   std::int32_t frame = -1;    // of enter: number of its name in the block
   std::int32_t session_constant = -1;  // number of its kept outputs in the session's plan
@@ -120,7 +120,7 @@ struct Program {
   std::vector<Block> blocks;
   std::int32_t session_constants = 0;      // how many instructions keep their outputs
   std::vector<TF_Tensor*> held;
-  std::vector<std::string> plugins;        // files whose kernels it calls and nobody vouches for
+  std::vector<std::string> plugins;        // untrusted files whose kernels it calls
 };
 
 // Reads a PlanDef. Fails with INVALID_ARGUMENT for bytes that are none, with numbers out of range

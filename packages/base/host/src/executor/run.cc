@@ -83,7 +83,7 @@ Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace, RunStop* sto
     poll_ = given.poll;
     ticks_ = ticks();
     if (ticks_ != nullptr) tick_ = ticks_->load(std::memory_order_relaxed);
-    else has_limits_ = true;  // nobody counts: the clock says when to ask
+    else has_limits_ = true;  // there is no counter: the clock says when to ask
   }
   if (given.deadline_ms > 0) {
     constexpr std::int64_t kMost = std::int64_t{1} << 40;
@@ -272,7 +272,7 @@ void Run::read_variables(const Block& block, const Instruction& in, TF_Tensor** 
 
 namespace {
 
-// Kernels may keep what they make of values that nobody else sees yet.
+// Kernels may keep what they make of values that no other code sees yet.
 void mark_session_constant(TF_Tensor* const* values, std::int32_t count) {
   for (std::int32_t k = 0; k < count; ++k) {
     if (values[k] != nullptr && values[k]->users.load(std::memory_order_relaxed) == 1) values[k]->is_session_constant = true;

@@ -79,7 +79,7 @@ namespace drystone::host::executor {
 class Recording;
 class Trace;
 
-// Room for values of calls: taken and given back in the order of a stack. What nobody has taken holds
+// Room for values of calls: taken and given back in the order of a stack. What is not taken holds
 // NULL. Belongs to a thread.
 class Stack {
  public:
@@ -160,7 +160,7 @@ class Run {
     if (has_limits_) check_limits(in);
   }
   bool watches_time() const { return ticks_ != nullptr || has_limits_; }
-  // What kernels may ask; NULL where nobody ends the run.
+  // What kernels may ask; NULL where nothing ends the run.
   RunStop* stop() { return watches_time() ? stop_ : nullptr; }
   bool is_watched() const { return watches_time() || trace_ != nullptr; }
   Trace* trace() const { return trace_; }
@@ -230,7 +230,7 @@ class Run {
   const DS_Callbacks& callbacks_;
   void* run_context_ = nullptr;
   DS_KernelCall facts_{};
-  bool has_limits_ = false;  // a cancellation or a deadline, or somebody elsewhere may end it
+  bool has_limits_ = false;  // a cancellation or a deadline, or another thread may end it
   const std::atomic<std::uint32_t>* ticks_ = nullptr;  // where there is someone to ask
   std::uint32_t tick_ = 0;
   std::int32_t (*poll_)(void*) = nullptr;
@@ -273,7 +273,7 @@ DS_RunOptions options_within();
 // How many of its kernels may run at once, as that run has it.
 int threads_within();
 
-// Drops the values that nobody needs after an instruction.
+// Drops the values that nothing needs after an instruction.
 inline void drop_dead(const Block& block, const Instruction& in, TF_Tensor** values) noexcept {
   TF_Tensor* const made = in.outputs.count != 0 ? values[in.outputs.start] : nullptr;
   for (const std::int32_t v : in.dead_after.of(block.dead_after)) {

@@ -30,7 +30,7 @@ class RunStop : public Stop {
     why_.compare_exchange_strong(none, why, std::memory_order_relaxed);
     set();
   }
-  // The node that runs, for whoever runs it to say.
+  // The node that runs, for what runs it to say.
   using Now = std::atomic<const Instruction*>;
   Now& place_of_now() noexcept { return now_; }
   const Instruction* now() const noexcept { return now_.load(std::memory_order_relaxed); }

@@ -29,7 +29,7 @@ void Stuck::refuse(const Program& program) {
       if (!needs) continue;
       const auto since = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - stuck.since);
       const std::string found = "the kernel of " + Subject{.node = stuck.name, .op = stuck.op}.title() +
-                                " has not returned to a run that went on without it " + std::to_string(since.count()) + " s ago";
+                                " has not returned to a run that was abandoned " + std::to_string(since.count()) + " s ago";
       fail(TF_UNAVAILABLE, "the session is stuck: " + found,
            {{DS_PAYLOAD_CODE, "session-stuck"}, {DS_PAYLOAD_FOUND, found},
             {DS_PAYLOAD_NODE, stuck.name}, {DS_PAYLOAD_OP, stuck.op}, {DS_PAYLOAD_AWAITED, "return"}});

@@ -39,7 +39,7 @@ State* state = nullptr;
       if (mine.is_wanted.exchange(false)) idle = 0;
     }
     lock.lock();
-    mine.is_asleep.store(true);  // whoever wants it from here on sees that, or is seen above
+    mine.is_asleep.store(true);  // a thread that wants it from here on sees that, or is seen above
   }
 }
 

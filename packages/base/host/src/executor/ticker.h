@@ -8,7 +8,7 @@
 namespace drystone::host::executor {
 
 // The counter, which goes up every 50 ms for at least a second from now on. The thread that counts
-// sleeps when nobody has called this for so long. NULL where the system gives no thread.
+// sleeps when this was not called for so long. NULL where the system gives no thread.
 const std::atomic<std::uint32_t>* ticks();
 
 }  // namespace drystone::host::executor

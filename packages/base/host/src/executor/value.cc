@@ -24,7 +24,7 @@ TF_Tensor* dead() noexcept {
   alignas(TF_Tensor) static std::byte room[sizeof(TF_Tensor)];  // never destroyed
   static TF_Tensor* const tensor = [] {
     auto* made = ::new (room) TF_Tensor();
-    died(Kind::tensor);  // it is nobody's
+    died(Kind::tensor);  // it belongs to no tensor
     return made;
   }();
   return tensor;

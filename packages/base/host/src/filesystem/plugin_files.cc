@@ -57,7 +57,7 @@ class PluginReadable : public ReadableFile {
               &TF_FilesystemOps::new_random_access_file) {}
   ~PluginReadable() override { open_.cleanup(ops().cleanup); }
 
-  // Into memory of the host's, with guard bytes: behind the caller's buffer is what nobody may touch.
+  // Into memory of the host's, with guard bytes: behind the caller's buffer is what must not be touched.
   std::size_t read(std::uint64_t offset, char* buffer, std::size_t size) override {
     if (!open_.plugin().is_watched) return read_into(offset, buffer, size);
     const bool is_piece = size <= kPiece;

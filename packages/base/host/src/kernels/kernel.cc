@@ -170,7 +170,7 @@ void DS_Kernel::destroy_state() noexcept {
     if (has_abandoned_call(registered->library)) return 0;  // its others would wait, too
     const CallLimits patience{kMostForDelete, false};
     if (call_abandonable(registered->library, [deletion] { deletion->run(); }, patience) != CallEnd::returned) {
-      TF_Log(TF_WARNING, "%s: its delete function has not returned for 5 s; drystone goes on without it",
+      TF_Log(TF_WARNING, "%s: its delete function has not returned for 5 s; drystone continues without it",
              title().c_str());
     }
     return 0;

@@ -23,7 +23,7 @@ class Locks {
   void lock_all(std::vector<VariablePtr> variables, const void* owner, const Deadline& deadline);
   // Whether it is locked here. From now on it counts as asked for.
   bool ask(const Variable& variable) noexcept;
-  // Whether it is locked here, and nobody has asked for it.
+  // Whether it is locked here, and it has not been asked for.
   bool is_spare(const Variable& variable) const noexcept;
   void release() noexcept;
 

@@ -11,7 +11,7 @@
 namespace drystone::host::kernels {
 namespace {
 
-// What the memory of a resource tensor is. The number says nothing: nobody looks it up.
+// What the memory of a resource tensor is. The number says nothing: it is not looked up.
 struct ResourceMemory {
   ResourceMemory(const DS_ObjectKind* kind, void* made) noexcept : object(kind, made) {}
   std::uint64_t number = 2;

@@ -35,7 +35,7 @@ struct Registered {
   mutable bool is_clean = false;
   mutable bool computes_clean = false;
 
-  // Whether a call needs nothing around it: somebody vouches for a kernel that has left the state as it was.
+  // Whether a call needs nothing around it: a trusted kernel, or one that has left the state as it was.
   bool runs_freely() const { return std::atomic_ref(computes_clean).load(std::memory_order_relaxed) && !is_watched; }
   const GuardOwner* guards() const { return is_watched ? &owner : nullptr; }
 };

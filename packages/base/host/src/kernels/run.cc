@@ -143,7 +143,7 @@ void compute_async(DS_Kernel& kernel, Lease& lease) {
     const PluginCall running(kernel.function);
     returned = survived(ctx, [&] { kernel.registered->compute_async(kernel.state, ctx, callback); });
   }
-  if (!returned && !ctx->is_done()) {  // nobody knows who else has the context now
+  if (!returned && !ctx->is_done()) {  // it is not known what else has the context now
     Failure thrown = *ctx->failure;
     lease.abandon();
     fail_at(kernel.subject(), std::move(thrown));

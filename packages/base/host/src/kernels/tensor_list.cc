@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMost = std::int64_t{1} << 31;  // elements of a list
 
-// What the memory of a list's tensor is. The number says nothing: nobody looks it up.
+// What the memory of a list's tensor is. The number says nothing: it is not looked up.
 struct ListMemory {
   std::uint64_t number;
   DS_TensorList list;

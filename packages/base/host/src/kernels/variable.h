@@ -42,7 +42,7 @@ class Variable {
   void changed();
   // Replace the value; NULL for none.
   void set(const TF_Tensor* value);
-  // Whether nobody else holds the value's memory, and it is the host's to write.
+  // Whether nothing else holds the value's memory, and it is the host's to write.
   bool exclusive() const;
 
   // Its value for changing it in place: a handle of memory that only the variable has besides. Fails

@@ -17,7 +17,7 @@ void* data_of(const TF_Tensor& tensor);
 // Writes what the caller's struct is long enough for; NULL is accepted.
 void show(const TF_Tensor& tensor, DS_View* view);
 
-// Whether the caller gives the input up and nobody else has its memory.
+// Whether the caller gives the input up and no other code has its memory.
 bool is_given_up(const TF_OpKernelContext& ctx, std::size_t in);
 
 // Runs the body; what it throws becomes the call's failure.

@@ -18,7 +18,7 @@ struct Mapped {
   std::string name;
   std::uintptr_t code_begin = 0;  // of its executable segments; an end of 0 where it has none
   std::uintptr_t code_end = 0;
-  std::uintptr_t kept_begin = 0;  // of what nobody may write to once it is bound
+  std::uintptr_t kept_begin = 0;  // of what must not be written to once it is bound
   std::uintptr_t kept_end = 0;
 };
 

@@ -151,7 +151,7 @@ std::string image_of(const std::string& soname, const std::vector<std::string>& 
   return out + parts.symbols + parts.hash + dynamic + parts.strings;
 }
 
-// A file with a name of its own that the linker can open and nobody else can change.
+// A file with a name of its own that the linker can open and no other process can change.
 int memory_file(const std::string& image) {
 #ifdef MFD_CLOEXEC
   int file = memfd_create("drystone-plugin", MFD_CLOEXEC);

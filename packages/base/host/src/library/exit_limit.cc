@@ -19,7 +19,7 @@
 namespace drystone::host {
 namespace {
 
-constexpr int kSample = SIGURG;      // ignored unless somebody handles it
+constexpr int kSample = SIGURG;      // ignored unless the process handles it
 constexpr int kMostSamples = 8;      // in a row in code of a plugin
 constexpr timespec kBetween{0, 500'000'000};
 

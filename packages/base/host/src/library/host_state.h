@@ -15,7 +15,7 @@ namespace drystone::host {
 // What a plugin had changed, in words: "the umask, from 0022 to 0000".
 struct Changes {
   std::vector<std::string> put_back;
-  std::vector<std::string> lasting;  // which nobody can put back
+  std::vector<std::string> lasting;  // which cannot be restored
 };
 
 class HostState {
@@ -39,7 +39,7 @@ class HostState {
   std::unique_ptr<Noted> noted_;
 };
 
-// Whether somebody on this thread looks at what is changed.
+// Whether changes are watched on this thread.
 bool is_looked_at() noexcept;
 
 // What is written to standard output goes to standard error, for a scope: also what C's streams hold.

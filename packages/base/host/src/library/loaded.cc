@@ -66,7 +66,7 @@ void require_unchanged(const std::string& path, const FileState& checked, const 
   if (state_of(path) != checked) fail(TF_ABORTED, path + " was changed while it was " + when);
 }
 
-// What the library had changed is a remark, and what nobody can put back is its failure.
+// What the library had changed is a remark, and what cannot be restored is its failure.
 void take(Library& library, const Changes& changes, const std::string& when) {
   for (const std::string& what : changes.put_back) {
     const std::string text = when + " it changed " + what + "; that was put back";
@@ -169,7 +169,7 @@ DS_Library* open_library(const char* path, const std::vector<std::string>& witho
 
 namespace {
 
-// The same while it runs: whoever runs it is told, once.
+// The same while it runs: its caller is told, once.
 void take_in_run(DS_Library& library, const Changes& changes, const std::string& when) {
   const std::size_t known = library.warnings.size();
   const auto tell = [&] {

@@ -2,7 +2,7 @@
 // they go through functions of the host.
 //
 // What ends it says who called (library/crash_report.h). What changes the program's signals, files 0 to 2,
-// working folder, limits or timer is refused (EPERM) with a warning where nobody looks afterwards
+// working folder, limits or timer is refused (EPERM) with a warning where changes are not looked at afterwards
 // (library/host_state.h): on a plugin's own threads, and in calls that are not looked at. Copies that were
 // made by fork do as they like.
 #ifndef DRYSTONE_HOST_LIBRARY_REDIRECT_H_

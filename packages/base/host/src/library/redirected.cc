@@ -129,7 +129,7 @@ bool is_new(const char* library, const char* what) {
   return told->all.emplace(library, what).second;
 }
 
-// Whether the plugin may: somebody looks at what it changes, or it is a copy that it has made.
+// Whether the plugin may: what it changes is looked at, or it is a copy that it has made.
 bool may_change(const char* what, const void* caller) {
   if (is_looked_at() || is_forked_copy()) return true;
   const char* const library = plugin_at(caller);

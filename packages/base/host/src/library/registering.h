@@ -5,7 +5,7 @@
 namespace drystone::host {
 
 // Fails with FAILED_PRECONDITION with `rule` where a plugin's code asks at another time: from a kernel or an
-// optimizer that runs, or on a thread of its own. Nobody could say then whose it is, and sessions
+// optimizer that runs, or on a thread of its own. It would not be known then whose it is, and sessions
 // that exist have chosen their kernels. `caller`: an address in the code that asks.
 void require_registering(const char* rule, const void* caller);
 

@@ -1,4 +1,4 @@
-// Stubs for functions that nobody defines: see library/symbol_stubs.h.
+// Stubs for undefined functions: see library/symbol_stubs.h.
 //
 // A plugin's undefined symbols must all be defined when it is opened, also those that it never uses.
 // The generated library has just their names; what they lead to is one of the functions below, each of
@@ -47,7 +47,7 @@ std::size_t number_of(const Missing& one) {
   const auto found = std::find(missing().begin(), end, one);
   if (found != end) return static_cast<std::size_t>(found - missing().begin());
   if (used() == kMost) {
-    fail(TF_RESOURCE_EXHAUSTED, one.path + " needs more functions that nobody defines than the " +
+    fail(TF_RESOURCE_EXHAUSTED, one.path + " needs more undefined functions than the " +
                                     std::to_string(kMost) + " that the host can stand in for");
   }
   missing()[used()] = one;

@@ -1,4 +1,4 @@
-// Functions in the place of those that a plugin needs and nobody defines.
+// Functions in the place of those that a plugin needs and no library defines.
 #ifndef DRYSTONE_HOST_LIBRARY_STAND_INS_H_
 #define DRYSTONE_HOST_LIBRARY_STAND_INS_H_
 
@@ -7,7 +7,7 @@
 
 namespace drystone::host {
 
-// Opens a library in memory that defines `functions`, for nobody but who needs it by name, and
+// Opens a library in memory that defines `functions`, for the library alone that needs it by name, and
 // returns that name. A call of one of them fails: it throws Failure (UNIMPLEMENTED), which names the
 // function and the plugin at `path`. While a library is being opened, where nothing may be thrown, it
 // says so on the standard error output and ends the process. Throws.

@@ -12,7 +12,7 @@
 
 namespace drystone::host::ops {
 
-// Thrown by parsers; whoever knows the spec and the op turns it into a message.
+// Thrown by parsers; code that knows the spec and the op turns it into a message.
 struct SpecError : std::exception {
   SpecError(std::size_t position_, std::string message_)
       : position(position_), message(std::move(message_)) {}

@@ -13,7 +13,7 @@
 
 namespace drystone::host::ops {
 
-// The handles of one type that are alive. Each belongs to an owner, or to nobody (NULL). A pointer
+// The handles of one type that are alive. Each belongs to an owner, or to none (NULL). A pointer
 // that was never given out, or was deleted, is told apart without being read.
 template <class Handle>
 class Handles {

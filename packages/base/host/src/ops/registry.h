@@ -29,7 +29,7 @@ struct PluginOp {
   std::string bytes;  // of the definition
   std::string library;
   ShapeFunction shape_function = nullptr;
-  bool is_watched = false;                       // of a library that nobody vouches for
+  bool is_watched = false;                       // of an untrusted library
   mutable std::atomic<bool> shapes_clean{false};  // a call of it left the host's state as it was
 };
 

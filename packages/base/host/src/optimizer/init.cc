@@ -151,7 +151,7 @@ void take_order(Library& library, const DS_OptimizerOrder& order) {
   library.has_order = true;
 }
 
-// Asks the library for its order before anything is registered, whoever calls what first.
+// Asks the library for its order before anything is registered, whatever is called first.
 void ask_order(Library& library) {
   if (void* found = find_own_symbol(library.handle, "DS_OrderOptimizer"); found != nullptr) {
     init_order(library, found);

@@ -134,7 +134,7 @@ bool run(std::shared_ptr<const Optimizer> optimizer, const TF_GrapplerItem* of, 
   const std::string library = optimizer->library;
   const Payloads stuck{{DS_PAYLOAD_CODE, "plugin-stuck"}, {DS_PAYLOAD_LIBRARY, library}, {DS_PAYLOAD_AWAITED, "return"}};
   if (has_abandoned_call(library)) {
-    fail(TF_UNAVAILABLE, name + " has not returned to a call that went on without it", stuck);
+    fail(TF_UNAVAILABLE, name + " has not returned to an earlier call, which was abandoned", stuck);
   }
   state_of(of);  // or fails
   const auto work = std::make_shared<Work>();

@@ -77,7 +77,7 @@ class Executable {
   bool compute(TF_Tensor* const* inputs, const std::vector<std::int32_t>& weights,
                const std::int64_t* versions, TF_Tensor** outputs,
                const std::vector<TF_DataType>& types);
-  // Ends it, or has the call do so that is under way, for which nobody waits: it may never return.
+  // Ends it, or has the call do so that is under way, for which no caller waits: it may never return.
   void destroy() noexcept;
   // Those of its outputs, from now on.
   void expect(std::vector<Expected> shapes);

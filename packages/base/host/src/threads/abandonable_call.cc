@@ -129,7 +129,7 @@ class Call : public Task {
       changed_.wait(lock, [&] { return request_ == nullptr || is_left_; });
     }
     if (std::exchange(request_, nullptr) != nullptr || is_left_) {
-      fail(TF_UNAVAILABLE, "whoever asked for this has gone on without it");
+      fail(TF_UNAVAILABLE, "the caller has gone on without this");
     }
     if (raised_ != nullptr) std::rethrow_exception(std::exchange(raised_, nullptr));
   }

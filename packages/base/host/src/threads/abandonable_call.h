@@ -14,13 +14,13 @@ void set_attention(int (*asks)(void*), void* context) noexcept;
 
 enum class CallEnd : std::uint8_t { returned, interrupted, late };
 
-// Who ends a call before it returns; nobody, if neither does.
+// What ends a call before it returns, if anything does.
 struct CallLimits {
   std::int64_t most_ms = 0;  // 0: as long as it takes
   bool asks = true;          // the embedder, on the main thread
 };
 
-// Calls `work` of a library: on another thread where somebody may end it, else on this one. What it throws
+// Calls `work` of a library: on another thread where it may be ended, else on this one. What it throws
 // is thrown here. When it is left, the thread goes on with what `work` holds, and lets go of it when it
 // returns: it must hold all that it uses.
 CallEnd call_abandonable(const std::string& library, std::function<void()> work, const CallLimits& patience);

@@ -1,4 +1,4 @@
-// How many threads there are for work, whoever else wants the machine.
+// How many threads there are for work, also when others use the machine.
 #ifndef DRYSTONE_HOST_THREADS_BUDGET_H_
 #define DRYSTONE_HOST_THREADS_BUDGET_H_
 

@@ -10,7 +10,7 @@
 namespace drystone::host {
 
 // A helper that the system has taken off its core in the middle of a piece is waited for until it is put
-// back, which takes some milliseconds: longer than many a loop takes on one thread. Whoever has waited so
+// back, which takes some milliseconds: longer than many a loop takes on one thread. A thread that has waited so
 // asks fewer helpers for a while, and for a longer one where that happens again. All times are in
 // nanoseconds. Any thread; what several say at once may get lost.
 class Governor {
@@ -60,7 +60,7 @@ class Governor {
     int allowed = allowed_.load(std::memory_order_relaxed);
     std::int64_t until = until_.load(std::memory_order_relaxed);
     if (now < until) return std::min(allowed, most);
-    // One more, which stays if nobody waits for it until the next.
+    // One more, which stays if no caller waits for it until the next.
     if (until_.compare_exchange_strong(until, now, std::memory_order_relaxed)) {
       allowed = std::min(allowed, most) + std::max(most / 8, 1);
       until_.store(allowed >= most ? now : now + kShortest, std::memory_order_relaxed);

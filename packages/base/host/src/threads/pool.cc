@@ -137,7 +137,7 @@ class Pool {
     else if (asleep > 1) waiting_.notify_all();
   }
 
-  // Nobody joins any more, and who has joined is done. Of what the caller has worked on.
+  // No thread joins any more, and those that joined are done. Of what the caller has worked on.
   void close(Loop& loop) {
     if (loop.asked == 0) return;
     {

@@ -13,7 +13,7 @@ class Stop {
   bool is_set() const noexcept { return is_set_.load(std::memory_order_relaxed); }
   void set() noexcept { is_set_.store(true, std::memory_order_release); }
 
-  // The same, after a question to whoever may stop the run: on the thread that `asks_on` was called by.
+  // The same, after a question to the caller that may stop the run: on the thread that `asks_on` was called by.
   bool look() {
     if (is_set()) return true;
     if (ask_ == nullptr || thread_ != &of_thread) return false;
@@ -26,7 +26,7 @@ class Stop {
     thread_ = &of_thread;
   }
 
-  // Of the kernel that this thread is in; NULL where nobody can stop it.
+  // Of the kernel that this thread is in; NULL where it cannot be stopped.
   static Stop* current() noexcept { return of_thread; }
 
   // This thread works for the run of `stop` from now on; what it worked for.

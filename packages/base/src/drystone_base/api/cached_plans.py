@@ -57,7 +57,7 @@ class CachedPlans:
         return None if where is None or made_by is None else cls(file, config, where, made_by)
 
     def _made_from(self, fetches: Sequence[str], feeds: Sequence[str]) -> list[Any] | None:
-        """What a plan is made from; None as long as nobody has hashed the file."""
+        """What a plan is made from; None until the file has been hashed."""
         key = self._file.key()
         return None if key is None else [*key, list(fetches), list(feeds), self._made_by]
 

@@ -81,7 +81,7 @@ class Plans:
         return found
 
     def add(self, key: Key, plan: Prepared | Split) -> None:
-        """Keep a plan; others that nobody has used for long are let go."""
+        """Keep a plan; others that were not used for long are let go."""
         self._plans[key] = plan
         while len(self._plans) > self._most:
             self._let_go(self._oldest())

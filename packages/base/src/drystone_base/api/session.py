@@ -329,7 +329,7 @@ class Session:
     # ---- running -------------------------------------------------------------------------------
 
     def _is_plain(self) -> bool:
-        """Whether nobody records runs, and plans may use what they keep."""
+        """Whether no recording is under way, and plans may use what they keep."""
         return self._record is None and self._generation == self.resources.generation
 
     def _execute(

@@ -1,6 +1,6 @@
 """A page to walk through a model: pictures of its scopes and functions, a search, details of nodes.
 
-A picture has at most ``MAX_BOXES`` boxes: what is in a name scope shows when somebody opens it. The
+A picture has at most ``MAX_BOXES`` boxes: what is in a name scope shows when it is opened. The
 page refers to nothing outside itself; ``draw_page.js`` and ``draw_page.css`` are written into it.
 """
 

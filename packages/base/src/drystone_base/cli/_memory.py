@@ -13,7 +13,7 @@ __all__ = ["Memory", "memory_of"]
 class Memory(NamedTuple):
     """What is known of a run: per (block, instruction), rows of its values; the peak's holders.
 
-    A row has ``bytes``, ``until`` (the node after which nobody needs the value, or "the end"),
+    A row has ``bytes``, ``until`` (the node after which nothing needs the value, or "the end"),
     ``memory``: "new", "in place of NODE", or "" where it is not known, and ``place`` and ``room``:
     where the memory lies and how many bytes were taken there. ``holders`` are (node, bytes), most
     first, of the block in which the most was held. ``plan`` has (place, values, bytes, room) for
@@ -64,7 +64,7 @@ def _names(block: dict[str, Any]) -> dict[int, str]:
 
 
 def _ends(block: dict[str, Any]) -> dict[int, int]:
-    """The instruction after which nobody needs a value; values that are fetched are not in it."""
+    """The instruction after which nothing needs a value; values that are fetched are not in it."""
     return {v: k for k, i in enumerate(block["instructions"]) for v in i["dies"]}
 
 

@@ -96,7 +96,7 @@ def console() -> Console:
     class Plain(Console):
         def on_broken_pipe(self) -> None:
             """Let it pass: rich would end the process with 1, which here has a meaning."""
-            raise BrokenPipeError(errno.EPIPE, "nobody reads the output")
+            raise BrokenPipeError(errno.EPIPE, "the output is closed")
 
     out = Plain(highlight=False, width=None if sys.stdout.isatty() else _WIDE)
     out.width = max(out.width, _NARROW)

@@ -30,7 +30,7 @@ def keep_for_document() -> None:
 
     What libraries and plugins print goes to standard error: it would not be part of the document.
     """
-    with suppress(OSError, ValueError):  # where it is no file, nobody else writes to it
+    with suppress(OSError, ValueError):  # where it is no file, no other process writes to it
         if not isinstance(sys.stdout, io.TextIOWrapper) or sys.stdout.fileno() != 1:
             return
         sys.stdout.flush()
@@ -41,7 +41,7 @@ def keep_for_document() -> None:
 
 
 def abandon_output() -> None:
-    """Print no more: nobody reads it, and what is left in buffers must not fail at the end."""
+    """Print no more: nothing reads it, and what is left in buffers must not fail at the end."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())

@@ -133,7 +133,7 @@ def _entry_name(name: str) -> str:
 
 
 def _write_archive(file: BinaryIO, arrays: Mapping[str, Array]) -> None:
-    """As ``numpy.savez``, whose own arguments leave some names to nobody (``file``)."""
+    """As ``numpy.savez``, whose own arguments take some names (``file``)."""
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
         for name, array in arrays.items():
             with archive.open(name, "w", force_zip64=True) as entry:

@@ -65,7 +65,7 @@ def explain(
 
     A block is the graph or the body of a function. Nodes whose kernel is "NumPy" run in Python;
     a plugin with kernels, such as drystone-cpu, takes them over. With --nodes, each output has its
-    bytes, the node after which nobody needs it, and where it lies: in place of an input, or in
+    bytes, the node after which nothing needs it, and where it lies: in place of an input, or in
     memory of a span or another kind, with what was taken there. Sums follow: of each kind of
     memory, of the arenas in which compiled regions keep what they compute, and of the peak.
     """

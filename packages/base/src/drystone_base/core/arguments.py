@@ -167,7 +167,7 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 
 class _Unseen:
-    """Stands for what a module that nobody has imported yet defines."""
+    """Stands for what a module that has not been imported yet defines."""
 
 
 class _Names(dict[str, Any]):
@@ -322,7 +322,7 @@ def _is_owner(value: Any, function: Callable[..., Any]) -> bool:
 
 
 def _of_items(error: Exception, given: list[Any]) -> str:
-    """Whether items may have been the cause of what nobody can look into, such as an iterator."""
+    """Whether items may have been the cause of what cannot be looked into, such as an iterator."""
     kinds = (TypeError, ValueError, AttributeError, LookupError)
     spent = [v for v in given if isinstance(v, Iterable) and not isinstance(v, Collection)]
     if not isinstance(error, kinds) or not spent:

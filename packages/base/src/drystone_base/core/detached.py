@@ -2,7 +2,7 @@
 
 Python is interrupted by an exception, at its next line. What is in a long call of a library is left
 behind: it goes on until that returns, with all that it holds, and its results are forgotten. While
-a library keeps the interpreter's lock in such a call, nobody else runs.
+a library keeps the interpreter's lock in such a call, no other thread runs.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class DetachedCall(Generic[T]):
             return  # nor will it
         self.stop()
         if not self.wait(0) and hasattr(error, "add_note"):
-            error.add_note(f"{self.what} has not returned and goes on in a thread of its own")
+            error.add_note(f"{self.what} has not returned and keeps running in a thread of its own")
 
     def result(self) -> T:
         """What it gave; raises what it raised."""
@@ -105,7 +105,7 @@ class DetachedCall(Generic[T]):
 
 _AT_EXIT: Final = "__cxa_atexit"
 _LEFT: Final[list[DetachedCall[Any]]] = []
-"""What goes on though nobody waits for it; from a moment on also what has ended since."""
+"""What goes on though no caller waits for it; from a moment on also what has ended since."""
 
 
 def _end_without(left: DetachedCall[Any]) -> None:

@@ -41,7 +41,7 @@ class DType:
         self.kind = kind
 
     def __getattr__(self, name: str) -> Any:
-        """``np`` of a type of ``ml_dtypes``, which nobody has asked for before."""
+        """``np`` of a type of ``ml_dtypes``, which has not been asked for before."""
         if name != "np":
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         import ml_dtypes

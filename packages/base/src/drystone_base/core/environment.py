@@ -1,4 +1,4 @@
-"""Environment variables: what each may say, and who reads it. Nobody else reads one of ours.
+"""Environment variables: what each may say, and who reads it. No other code reads one of ours.
 
 A package above this one states its variables with :class:`Variable` in a module of its own, and its
 ``drystone_base.modules.Module`` says where: ``variables="package.environment:VARIABLES"``.
@@ -145,7 +145,7 @@ PLUGIN_POLICY: Final = Variable(
 )  # fmt: skip
 DEVELOPER_MODE: Final = Variable(
     "DRYSTONE_DEVELOPER_MODE", flag(), False,
-    "Load plugins that nobody signed, for those who make them.", **_PLUGINS,
+    "Load unsigned plugins, for those who make them.", **_PLUGINS,
 )  # fmt: skip
 PLUGINS_DISABLE: Final = Variable(
     "DRYSTONE_PLUGINS_DISABLE", names(), (),
@@ -163,7 +163,7 @@ PLUGIN_ISOLATION: Final = Variable(
 )  # fmt: skip
 PLUGIN_PROBE_SECONDS: Final = Variable(
     "DRYSTONE_PLUGIN_PROBE_SECONDS", number(0, 86400, unit="seconds"), 20.0,
-    "How long a plugin that nobody vouches for may take when it is tried; 0 tries none.",
+    "How long an untrusted plugin may take when it is tried; 0 tries none.",
     **_PLUGINS,
 )  # fmt: skip
 TRUST_STORE: Final = Variable(

@@ -218,7 +218,7 @@ class BadModelFile(DrystoneError):
     default_status = "DATA_LOSS"
 
     def __init__(self, what: str, *, subject: str = "", **parts: Any) -> None:
-        """``subject``: what ``what`` is about where nobody knows which file it is, "the graph"."""
+        """``subject``: what ``what`` is about where the file is not known, "the graph"."""
         what, subject = _text(what), _text(subject)
         super().__init__(f"{subject} {what}" if subject else what, **parts)
         self._after_subject = what if subject else ""
@@ -244,7 +244,7 @@ class GraphError(DrystoneError):
 
 
 class UnsupportedOp(DrystoneError):
-    """A fetch reaches an op that has no kernel or that nobody knows."""
+    """A fetch reaches an op that has no kernel or that is not known."""
 
     default_code = "op-not-implemented"
     default_status = "UNIMPLEMENTED"

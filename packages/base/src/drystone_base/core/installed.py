@@ -2,7 +2,7 @@
 
 ``importlib.metadata`` says so. To import it and to scan ``sys.path`` takes 20 ms and 5 MB, so the
 user's cache folder has a note of it for each environment (``sys.prefix``), and so has a folder of
-plans that somebody named, for images. A later process takes what is noted where ``sys.path`` has
+plans that was named, for images. A later process takes what is noted where ``sys.path`` has
 the same folders of metadata, and they and every RECORD the same times of change.
 """
 
@@ -197,7 +197,7 @@ def note_name() -> str:
 
 
 def _folders() -> list[str]:
-    """Folders of notes: the one of plans where somebody named one, then the user's cache folder."""
+    """Folders of notes: the one of plans where it was named, then the user's cache folder."""
     found = [chosen_folder(PLAN_CACHE, "")]
     with suppress(RuntimeError):
         found.append(os.path.join(cache_folder(), ""))

@@ -1,4 +1,4 @@
-"""Packages whose names are imported when somebody first asks for them (PEP 562)."""
+"""Packages whose names are imported when they are first asked for (PEP 562)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Things of a model by name, which say what there is when somebody asks for what is not."""
+"""Things of a model by name, which say what there is when a name is asked for that is not."""
 
 from __future__ import annotations
 

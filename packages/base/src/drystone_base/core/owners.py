@@ -1,4 +1,4 @@
-"""Whom files and folders belong to: whether somebody else than this user may write to them."""
+"""Whom files and folders belong to: whether another user may write to them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STICKY: Final = 0o1000
 
 
 def is_own(state: os.stat_result) -> bool:
-    """Whether a file belongs to this user or to root, and nobody else may write to it."""
+    """Whether a file belongs to this user or to root, and no other user may write to it."""
     if not hasattr(os, "geteuid"):
         return True
     return state.st_uid in (os.geteuid(), 0) and not state.st_mode & _OTHERS_WRITE

@@ -48,7 +48,7 @@ class Settings(NamedTuple):
     ``disabled`` holds plugin names; ``"*"`` disables all. ``tensorflow_plugins`` also searches
     TensorFlow's own ``tensorflow-plugins`` folders. ``isolation`` overrides what manifests say
     (None: they decide; ``"unsigned"``: those without a signature that is trusted get a process).
-    ``probe_seconds`` is how long a plugin that nobody vouches for may take when it is tried in a
+    ``probe_seconds`` is how long an untrusted plugin may take when it is tried in a
     child process; 0 tries none.
     """
 

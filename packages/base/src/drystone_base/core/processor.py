@@ -14,7 +14,7 @@ from typing import Final
 __all__ = ["ALWAYS", "features", "known_macros", "needed_features"]
 
 ALWAYS: Final = {"x86_64": frozenset(("fxsr", "mmx", "sse", "sse2"))}
-"""What every processor of a kind has, so that nobody need ask."""
+"""What every processor of a kind has, so that there is no need to ask."""
 
 _X86: Final = """
 __3dNOW__ 3dnow          __3dNOW_A__ 3dnowext     __ABM__ abm              __ADX__ adx

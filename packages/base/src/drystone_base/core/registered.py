@@ -1,7 +1,7 @@
 """What this process has registered beside what its packages bring, by kind.
 
-A registry notes here what it takes in, so that whoever has to know imports no registry: the answer
-is the same whichever modules somebody has imported.
+A registry notes here what it takes in, so that code that asks imports no registry: the answer
+is the same whichever modules are imported.
 """
 
 from __future__ import annotations

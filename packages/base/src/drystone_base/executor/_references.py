@@ -19,7 +19,7 @@ _OF_LOOPS: Final = frozenset({Kind.ENTER, Kind.NEXT_ITERATION})  # a Merge must 
 def with_values(plan: Plan) -> Plan:
     """The plan with an Identity where a Switch, Merge or Enter is to take a variable's value.
 
-    Handed on as the variable, nobody could tell any more that its value is meant.
+    Handed on as the variable, it could not be told any more that its value is meant.
     """
     instructions = plan.instructions
     out = list(instructions)

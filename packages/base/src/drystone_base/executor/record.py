@@ -83,7 +83,7 @@ class Record:
 
     @property
     def peak(self) -> int | None:
-        """The most bytes that values of a run held at once; None where nobody counted."""
+        """The most bytes that values of a run held at once; None where it was not counted."""
         return max((n.held for n in self.nodes if n.held is not None), default=None)
 
     def by_op(self) -> list[dict[str, Any]]:

@@ -121,7 +121,7 @@ class Access:
         return _covered(self.read, path)
 
     def may_read_checkpoint(self, prefix: PathLike) -> bool:
-        """Whether all files of a checkpoint may be read; not if nobody can say which those are."""
+        """Whether all files of a checkpoint may be read; not if it is unknown which those are."""
         try:
             return all(map(self.may_read, checkpoint_reads(prefix)))
         except OSError:

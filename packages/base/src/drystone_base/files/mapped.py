@@ -38,12 +38,12 @@ class MappedFile(mmap.mmap):
         return os.fstat(self.descriptor).st_size == len(self)
 
     def is_untouched(self) -> bool:
-        """Whether nobody seems to have written to the file since."""
+        """Whether the file seems unchanged since."""
         now = os.fstat(self.descriptor)
         return now.st_size == len(self) and now.st_mtime_ns == self._written
 
     def let_go(self) -> None:
-        """Take all its pages out of memory; whoever reads them again gets them from the file."""
+        """Take all its pages out of memory; they are read again from the file."""
         if hasattr(mmap, "MADV_DONTNEED"):
             self.madvise(mmap.MADV_DONTNEED)
 
@@ -104,7 +104,7 @@ def place_of(array: np.ndarray[Any, Any]) -> Place | None:
 def let_go(array: np.ndarray[Any, Any]) -> None:
     """Take the pages of a mapped file that lie in a contiguous array out of memory.
 
-    Whoever reads them again gets them from the file. Nothing happens for other memory.
+    They are read from the file again. Nothing happens for other memory.
     """
     held = _held(array)
     if not isinstance(held, mmap.mmap) or not hasattr(mmap, "MADV_DONTNEED"):

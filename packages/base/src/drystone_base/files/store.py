@@ -44,7 +44,7 @@ class Store(NamedTuple):
 
     ``kind``: what its files are, one word. Names of files are hexadecimal: a key of what is
     computed, then one of who computed it, where. Each file states its name, so that none is taken
-    for another. ``own_only``: files that belong to somebody else than this user and root, or that
+    for another. ``own_only``: files that belong to another user than this user and root, or that
     others may write to, are not read.
     """
 
@@ -209,7 +209,7 @@ class Store(NamedTuple):
 
 
 def cache_store(kind: str, where: Variable, size: Variable) -> Store | None:
-    """The store of a kind in the user's cache folder; None where nobody wants it.
+    """The store of a kind in the user's cache folder; None where it is switched off.
 
     The variable ``where`` says where else it is, or ``off``; ``size`` how much may be there.
     """

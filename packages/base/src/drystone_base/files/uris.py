@@ -372,7 +372,7 @@ def os_error(error: HostError, path: str) -> OSError:
 def _told(call: Callable[..., Any], path: UriPath, *more: Any, **named: Any) -> Any:
     """What ``call(path, ...)`` answers; failures become those of files.
 
-    A scheme that nobody serves stays the error that says what to install.
+    A scheme that no filesystem serves stays the error that says what to install.
     """
     from drystone_base.core.errors import HostError
 

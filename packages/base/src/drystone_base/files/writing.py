@@ -1,7 +1,7 @@
 """Writing files: each is written beside its target, and moved there whole.
 
 A draft is locked as long as its writer lives. So the next writer of the same target knows which
-drafts nobody will finish, such as those of a process that was killed, and removes them.
+abandoned drafts, such as those of a process that was killed, and removes them.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _opened(path: Path) -> BinaryIO:
 
 
 class Draft:
-    """A file to write, which nobody sees under ``target`` before :meth:`put_in_place`.
+    """A file to write, which is not seen under ``target`` before :meth:`put_in_place`.
 
     Leaving the block by an exception discards it. Where the target is behind a scheme, the draft
     lies among the temporary files of this machine and is uploaded. Raises ``OSError``.

@@ -35,7 +35,7 @@ class Builder:
     """Adds nodes to a graph; attributes for dtypes and lengths are read off the inputs.
 
     Each node is checked against its op's definition when it is added: a node that does not fit is
-    not left in the graph. ``scope`` is what names that nobody gives begin with: ``"encoder"`` makes
+    not left in the graph. ``scope`` is what generated names begin with: ``"encoder"`` makes
     ``encoder/MatMul``, ``encoder/MatMul_1``.
     """
 
@@ -91,7 +91,7 @@ class Builder:
         """A constant.
 
         Without ``dtype`` an array keeps its own; of Python's numbers, whole ones are ``int32`` and
-        others ``float32``, as TensorFlow has them. An array is not copied: nobody may change it
+        others ``float32``, as TensorFlow has them. An array is not copied: it must not be changed
         afterwards.
 
         Raises ``GraphError``: ``bad-dtype``; ``bad-attr`` for a value that the dtype cannot hold.

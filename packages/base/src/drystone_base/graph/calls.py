@@ -27,7 +27,7 @@ BACKEND_ATTR: Final = "_subgraph_backend"
 
 _NOT_THROUGH: Final = frozenset({"SymbolicGradient"})
 _AS_THEY_ARE: Final = ("_XlaMustCompile", "_tf_data_function", "api_implements")
-"""Attributes of functions that somebody else will look at as they are."""
+"""Attributes of functions that other code reads as they are."""
 
 
 def reachable_functions(graph: Graph, left: Container[str] = ()) -> list[Function]:

@@ -61,7 +61,7 @@ class Function:
     """One function: its FunctionDef and its signature as an op definition.
 
     With a ``name``, ``proto`` may also be what makes the FunctionDef of that name: it is called
-    when somebody looks at more than the name, at the latest when the graph is written or run.
+    when more than the name is read, at the latest when the graph is written or run.
     """
 
     def __init__(self, proto: FunctionDef | Callable[[], FunctionDef], name: str = "") -> None:

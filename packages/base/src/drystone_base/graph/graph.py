@@ -417,7 +417,7 @@ class Graph:
         return f"{stem}_{k}"
 
     def become(self, other: Graph) -> None:
-        """Take the nodes and functions of another graph, which nobody may use afterwards."""
+        """Take the nodes and functions of another graph, which must not be used afterwards."""
         self._nodes, self._rest, self._fan_out = other._nodes, other._rest, None
         self.functions = other.functions
         for node in self._nodes.values():

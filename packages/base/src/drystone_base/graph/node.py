@@ -83,7 +83,7 @@ class Node:
         What lies in a file is decoded here: plans of copies share the memory that it then takes.
         """
         if self._attrs is None and self._content is not None:
-            with suppress(DrystoneError):  # whoever asks for it is told
+            with suppress(DrystoneError):  # the caller that asks for it is told
                 self._own_attrs()
         return None if self._attrs is None else dict(self._attrs)
 

@@ -11,7 +11,7 @@ __all__ = ["let_go_of_files"]
 def let_go_of_files(graph: Graph) -> None:
     """Take the pages of files that hold the graph's large constants out of memory.
 
-    Whoever reads a constant again gets it from its file.
+    A constant is read from its file again.
     """
     held = (node._content.obj for node in graph if node._content is not None)
     for file in {id(owner): owner for owner in held}.values():

@@ -26,7 +26,7 @@ def replace(
 
 
 def merge(graph: Graph, onto: Mapping[Node, Node]) -> None:
-    """Let whoever reads or waits for a node here do so with the node that it is mapped to.
+    """Let what reads or waits for a node here do so with the node that it is mapped to.
 
     The nodes go, but not their twins. Each reader gets its new fan-in once.
     """
@@ -40,7 +40,7 @@ def merge(graph: Graph, onto: Mapping[Node, Node]) -> None:
 
 
 def redirect(graph: Graph, node: Node, results: Sequence[Output]) -> None:
-    """Let whoever reads an output of ``node`` read the result of that number, all at once."""
+    """Let what reads an output of ``node`` read the result of that number, all at once."""
     for user in [user for user in graph.users(node) if user.inputs]:
         inputs = [results[o[1]] if o[0] is node else o for o in user.inputs]
         if inputs != list(user.inputs):
@@ -48,9 +48,9 @@ def redirect(graph: Graph, node: Node, results: Sequence[Output]) -> None:
 
 
 def splice_out(graph: Graph, onward: Mapping[Node, Output]) -> None:
-    """Remove nodes of one output; whoever reads one reads what it stands for here instead.
+    """Remove nodes of one output; what reads one reads what it stands for here instead.
 
-    That may be the output of another one. Nobody may wait for them. One sweep over the graph.
+    That may be the output of another one. No node may wait for them. One sweep over the graph.
     """
     journal = graph.journal
     ends: dict[Node, Output] = {}
@@ -91,7 +91,7 @@ def _end(output: Output, onward: Mapping[Node, Output], ends: dict[Node, Output]
 def contract(graph: Graph, operators: Mapping[Node, Node], moved: Mapping[Output, Output]) -> None:
     """Put operators in the place of nodes, which go, but stay as they are: they keep their fan-in.
 
-    Whoever reads an output of theirs reads what it is in ``moved`` instead, and whoever waits for
+    What reads an output of theirs reads what it is in ``moved`` instead, and what waits for
     one waits for its operator. One sweep over the graph.
     """
     journal = graph.journal

@@ -38,8 +38,8 @@ def waits_for(node: Node, fed: Container[Output] = ()) -> list[Node]:
 def topological_order(nodes: Iterable[Node], *, fed: Container[Output] = ()) -> list[Node]:
     """The nodes, each after its fan-in among them; loops are cut at their back edges. Linear.
 
-    Fed outputs make nobody wait. Raises ``GraphError`` (``graph-cycle``) naming the nodes of a
-    cycle that is no loop; ``OutOfTime``, as whoever changes a graph step by step asks each time.
+    Fed outputs make no node wait. Raises ``GraphError`` (``graph-cycle``) naming the nodes of a
+    cycle that is no loop; ``OutOfTime``, as code that changes a graph step by step asks each time.
     """
     look()
     waiting = dict.fromkeys(nodes, 0)
@@ -163,6 +163,6 @@ def needed_nodes(targets: Iterable[Node], fed: Collection[Output]) -> dict[Node,
     """The nodes that a run for ``targets`` runs, as an ordered set.
 
     A node with a fed output runs only where it is a target or an output that is not fed is read:
-    nobody waits for it else.
+    nothing else waits for it.
     """
     return reachable(targets, fed=fed, passive={node for node, _ in fed})

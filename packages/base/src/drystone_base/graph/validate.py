@@ -63,7 +63,7 @@ class _Once(Generic[_Value]):
 class Signature:
     """An op definition with the attributes of a node: the node's dtypes, worked out once.
 
-    ``attrs`` has the definition's defaults filled in; nobody may change it. ``checked``: the
+    ``attrs`` has the definition's defaults filled in; it must not be changed. ``checked``: the
     attributes are known to be such as the definition asks for. ``given``: for inference, the
     outputs' shapes by those of the inputs where nothing else decides about them.
     """

@@ -91,6 +91,6 @@ def filled_bytes(size: int, fill: Callable[[memoryview], int]) -> bytes:
         room = bytearray(size)
         return bytes(memoryview(room)[: fill(memoryview(room))])
     make, where = _bytes_functions()
-    made: bytes = make(None, size)  # nobody else has seen it, so it may still be written to
+    made: bytes = make(None, size)  # no other code has seen it, so it may still be written to
     got = fill(memoryview((ctypes.c_char * size).from_address(where(made))).cast("B"))
     return made if got == size else made[:got]

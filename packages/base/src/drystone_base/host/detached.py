@@ -1,6 +1,6 @@
 """Calls of plugins' filesystems, which Ctrl-C need not wait for: see ``core/detached.py``.
 
-Those of a library that nobody vouches for, made by the main thread: what is vouched for returns.
+Those of an untrusted library, made by the main thread: calls of trusted libraries return.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LIBRARIES: Final[dict[bytes, str]] = {}
 
 
 def note_plugin(scheme: bytes, library: str) -> None:
-    """Have calls for a scheme be ones that can be left, unless its library is vouched for."""
+    """Have calls for a scheme be ones that can be left, unless its library is trusted."""
     if library and not is_vouched_for(library):
         _LIBRARIES[scheme] = library
 

@@ -56,7 +56,7 @@ def extension() -> Any:
 
 
 def _prepare_end() -> None:
-    """Nobody handles signals any more; what plugins do at the process's end is bounded."""
+    """Signals are not handled any more; what plugins do at the process's end is bounded."""
     _set_attention(None, None)
     _prepare()
 

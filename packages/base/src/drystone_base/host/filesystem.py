@@ -78,7 +78,7 @@ class Undeleted(NamedTuple):
 
 
 def checked_uri(uri: str | os.PathLike[str]) -> bytes:
-    """A URI as the host takes it; whoever offers its scheme is loaded first."""
+    """A URI as the host takes it; the package that offers its scheme is loaded first."""
     raw = os.fsencode(uri)
     scheme, colon, _ = raw.partition(b"://")
     if colon and b"::" in scheme:

@@ -67,7 +67,7 @@ _describe = declare("DS_DescribeTransaction", None, c_char_p, c_void_p, c_void_p
 
 
 def _scheme(scheme: str) -> bytes:
-    """The scheme as the host takes it; whoever offers it is loaded first."""
+    """The scheme as the host takes it; the package that offers it is loaded first."""
     return checked_uri(f"{scheme}://").removesuffix(b"://")
 
 

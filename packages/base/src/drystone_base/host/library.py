@@ -52,11 +52,11 @@ _list_aliases = declare("DS_ListAliases", None, ctypes.c_void_p, ctypes.c_void_p
 
 
 _VOUCHED: Final[set[str]] = set()
-"""Paths of libraries that somebody vouches for."""
+"""Paths of trusted libraries."""
 
 
 def is_vouched_for(path: str) -> bool:
-    """Whether somebody vouches for the library of a path, as the host lists it."""
+    """Whether the library of a path is trusted, as the host lists it."""
     return os.path.realpath(path) in _VOUCHED
 
 
@@ -122,7 +122,7 @@ def open_library(
 ) -> HostLibrary:
     """Open a library without calling its entry functions; raises ``HostError``.
 
-    ``without``: functions that it needs and nobody defines, which fail when they are called.
+    ``without``: functions that it needs and no library defines, which fail when they are called.
     """
     file = os.fspath(path)
     names = (ctypes.c_char_p * len(without))(*map(os.fsencode, without))

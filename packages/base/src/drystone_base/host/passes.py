@@ -86,7 +86,7 @@ def run(
     """
     what = f"pass {name!r} of {library}"
     if has_abandoned_call(what):
-        raise OutOfTime(f"{what} has not returned to a call that went on without it")
+        raise OutOfTime(f"{what} has not returned to an earlier call, which was abandoned")
 
     def work() -> list[bytes | None]:
         return _call(name, graphs, partitions, fetches, feeds, devices, settings, is_function_graph)

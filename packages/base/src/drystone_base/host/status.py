@@ -112,7 +112,7 @@ _KEPT: Final = _Kept()
 
 
 def _payloads(error: BaseException) -> Mapping[str, Value]:
-    """What an error, or its cause, says beside its text to whoever gets the status."""
+    """What an error, or its cause, says beside its text to the caller that gets the status."""
     known = error if isinstance(error, DrystoneError) else error.__cause__
     return known.payloads() if isinstance(known, DrystoneError) else {}
 

@@ -202,7 +202,7 @@ def describe(
 ) -> None:
     """Append what ``DS_RunKernelOnArrays`` reads of one input, which is lent from now on.
 
-    ``steady``: the array is a constant's or a variable's, which nobody changes. If it has to be
+    ``steady``: the array is a constant's or a variable's, and is not changed. If it has to be
     copied, that happens once.
     """
     place = _place(array, dtype, steady=steady)
@@ -232,7 +232,7 @@ def _place(array: np.ndarray[Any, Any], dtype: DType, *, steady: bool = False) -
 
 
 def _steady_copy(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], bool]:
-    """The aligned copy of an array that nobody changes, and whether it was made just now."""
+    """The aligned copy of an array that is not changed, and whether it was made just now."""
     if array.flags.writeable:
         return aligned(array), True
     key = id(array)
@@ -317,7 +317,7 @@ def without_array(dtype: DType, shape: tuple[int, ...]) -> HostError:
         check="NumPy must have arrays of a tensor's shape",
         found=f"shape {list(shape)}",
         needed="at most 64 dimensions, and fewer than 2^63 bytes without the empty ones",
-        remedy="check the sizes that the graph is given; native kernels go on with such tensors",
+        remedy="check the sizes that the graph is given; native kernels accept such tensors",
         code="bad-host-tensor",
         status="INVALID_ARGUMENT",
     )

@@ -32,7 +32,7 @@ _MOST_BYTES: Final = 1 << 28
 class GraphFile:
     """A file that says all there is to know of a graph: its bytes, mapped, and their SHA-256.
 
-    ``loading``: what reading gave, once somebody has read the graph. A large file of a size that
+    ``loading``: what reading gave, once the graph has been read. A large file of a size that
     no earlier one had has no plans that could be found: it is hashed when one is cached.
     """
 
@@ -83,7 +83,7 @@ class GraphFile:
             return None
 
     def key(self) -> list[Any] | None:
-        """What tells the graph from all others; None as long as nobody has hashed the file."""
+        """What tells the graph from all others; None until the file has been hashed."""
         return None if self._digest is None else [self._digest, *self._part]
 
     def key_of_loading(self) -> list[Any] | None:
@@ -115,9 +115,9 @@ class GraphFile:
             return False
 
     def settle(self) -> bool:
-        """Hash the file, if nobody has, and spare others that; takes as long as to read it.
+        """Hash the file, unless that was done, and spare others that; takes as long as to read it.
 
-        False where somebody may have written to it since it was mapped.
+        False where it may have been written to since it was mapped.
         """
         try:
             digest = self._digest or self._read()

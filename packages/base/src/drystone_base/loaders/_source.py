@@ -1,4 +1,4 @@
-"""A graph that is read when somebody first needs it."""
+"""A graph that is read when it is first needed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["GraphSource"]
 class GraphSource:
     """Where a session's graph is from.
 
-    ``file`` is None where that is not one file alone, or somebody outside has the graph, who may
+    ``file`` is None where that is not one file alone, or other code has the graph, who may
     have edited it: then nothing that was made of the file's bytes stands for the graph. ``data``:
     the bytes that the graph is read from, where those are a mapped file's, and its constants.
     """

@@ -1,4 +1,4 @@
-"""How models are called and restored, in the plan cache: whoever has it reads no graph."""
+"""How models are called and restored, in the plan cache: a process that has it reads no graph."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Loading(NamedTuple):
     variables: Mapping[str, Entry]
     shards: int
     steps: Sequence[tuple[Sequence[str], Sequence[str]]] = ()
-    assets: Mapping[str, str] = {}  # nobody changes it
+    assets: Mapping[str, str] = {}  # it is not changed
 
 
 def write_loading(where: Store, key: Sequence[Any], loading: Loading, model: str) -> None:

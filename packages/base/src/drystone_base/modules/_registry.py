@@ -148,7 +148,7 @@ class Registry(Generic[T]):
         )
 
     def origin(self, name: str) -> str:
-        """Who registered the item of that name; "" where nobody did."""
+        """Who registered the item of that name; "" where none did."""
         found = self._items.get(name)
         return "" if found is None else found[1]
 
@@ -173,7 +173,7 @@ def _scan() -> None:
     """Register the built-in modules and those of entry points, once.
 
     What Ctrl-C or a lack of room (memory, or a stack that is deep already) cut short says nothing
-    of a package, so it is done again when somebody asks next.
+    of a package, so it is done again when it is next asked for.
     """
     global _scanned, _scanning
     if _scanned:

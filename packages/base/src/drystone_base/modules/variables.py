@@ -22,7 +22,7 @@ _told: Final[set[str]] = set()
 
 
 class SettingWarning(UserWarning):
-    """A variable whose name says that it is ours, and that nobody reads."""
+    """A variable whose name says that it is ours, and that nothing reads."""
 
 
 def known_variables() -> dict[str, Variable]:
@@ -38,7 +38,7 @@ def known_variables() -> dict[str, Variable]:
 def check_environment() -> None:
     """Check what variables of ours say, those that only native code reads included.
 
-    Raises ``BadRequest`` for a value that means nothing. Warns once of a name that nobody reads.
+    Raises ``BadRequest`` for a value that means nothing. Warns once of a name that nothing reads.
     """
     given = [name for name in os.environ if name.startswith(PREFIX)]
     if not given:

@@ -122,7 +122,7 @@ class TensorAttr:
         return self._stored
 
     def _let_go(self) -> None:
-        """Take what a file has of the value out of memory, until somebody asks for it."""
+        """Take what a file has of the value out of memory, until it is asked for."""
         let_go(self.array)
 
     @property
@@ -264,7 +264,7 @@ def decode_attr(value: AttrValue, content: memoryview | None = None) -> Any:
 
 @lru_cache
 def _encoded_type(value: DType) -> AttrValue:
-    """The value of most attributes that there are: nobody changes it."""
+    """The value of most attributes that there are: it is not changed."""
     number: Any = value.number
     return AttrValue(type=number)
 

@@ -45,7 +45,7 @@ _MOST: Final = 1 << 20  # tensors of one argument
 class _Unsettled(GraphError, KeyError):
     """An attribute that sets a dtype or a length is missing or of no use.
 
-    A ``KeyError`` to whoever can do without, a ``GraphError`` to everyone else.
+    A ``KeyError`` to callers that can do without, a ``GraphError`` to everyone else.
     """
 
     def __init__(self, name: str, value: object) -> None:

@@ -1,4 +1,4 @@
-"""Weights in a file that take in a factor: the product is made by whoever reads them."""
+"""Weights in a file that take in a factor: the product is made where they are read."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ScaledTensor(TensorAttr):
     """A tensor of a file times ``factors``, of which each is for ``inner`` elements in a row.
 
     Element ``k`` is what the file has times ``factors[k // inner % len(factors)]``. The array is
-    made when somebody asks for it; a native plan does not, since its kernels put weights into
+    made when it is asked for; a native plan does not, since its kernels put weights into
     their own order and can multiply them on the way.
     """
 

@@ -84,7 +84,7 @@ def _rewritten(graph: Graph, fetches: Sequence[str], feeds: Sequence[str]) -> Gr
 
 
 def _check_names(config: Any) -> None:
-    """Raise ``BadRequest`` (``unknown-pass``) for a switch of a pass that nobody registered."""
+    """Raise ``BadRequest`` (``unknown-pass``) for a switch of a pass that is not registered."""
     known = [found.name for found in registered()] if config.passes else []
     for name in config.passes:
         if name not in known:

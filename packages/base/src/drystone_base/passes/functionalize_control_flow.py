@@ -57,7 +57,7 @@ def _functionalize(graph: Graph, kept: Collection[Node]) -> bool:
 
 
 def _in_function(graph: Graph, function: Function) -> bool:
-    """A function without attributes of its own, whose body is one graph whoever calls it."""
+    """A function without attributes of its own, whose body is one graph for all callers."""
     if function.signature.attrs or _OPS.isdisjoint(function.ops()):
         return False
     body = function.body(graph.functions)

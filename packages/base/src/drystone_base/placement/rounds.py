@@ -1,7 +1,7 @@
 """Loops of frames over several devices: on each of them a loop that makes the same rounds.
 
 A device that takes part in a loop gets a control loop: Enter, Merge, Switch, NextIteration and Exit
-around a value that nobody reads. It hears from the device of the LoopCond whether there is another
+around a value that nothing reads. It hears from the device of the LoopCond whether there is another
 round, and what it receives waits for it, so that a value is awaited in the rounds in which it is
 sent. All transfers of a device in one round come before the next round, in an order that holds for
 all devices; a loop as a whole is one place in the order around it. So whatever two devices do to
@@ -124,7 +124,7 @@ class Rounds:
         path = self.path(source)
         if not path:
             return []
-        self.of(path, source.device)  # whoever sends takes part, too
+        self.of(path, source.device)  # the sender takes part, too
         made = self.of(path, device)
         return [made.pivot if self._in_body(when, path) else made.merge]
 

@@ -66,7 +66,7 @@ class ElfFile:
 
     ``exports`` are names that it defines for others, ``imports`` those that it must find elsewhere;
     what it can do without (weak symbols) is in neither. The system's libraries have thousands of
-    names that nobody asks for: they are read when they are, and raise ``BadElf`` then.
+    names that are not asked for: they are read when they are, and raise ``BadElf`` then.
     ``calls`` and ``others`` say where in the file its relocations for calls, and all others, are.
     """
 

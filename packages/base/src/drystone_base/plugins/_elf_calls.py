@@ -1,6 +1,6 @@
 """Which symbols that a library must find elsewhere are functions.
 
-Where nobody defined a symbol when the library was linked, its file does not say what it is. A
+Where a symbol was undefined when the library was linked, its file does not say what it is. A
 function then shows by how it is used, or by its name: that of C++ holds the types of parameters.
 Sources: the System V ABI, chapter 5, and the Itanium C++ ABI, chapter 5.1.
 """

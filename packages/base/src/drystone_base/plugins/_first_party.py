@@ -31,7 +31,7 @@ def installed_by(
     """The distribution of drystone's that vouches for a library, with its version; "" for none.
 
     ``home`` is the site-packages folder of drystone-base. A file that the record does not fit is
-    not vouched for.
+    not trusted.
     """
     place = os.fspath(home) if home else _above(os.path.realpath(__file__), 3)
     file = os.path.realpath(path)

@@ -37,8 +37,8 @@ def keep(
 ) -> NoReturn:
     """Run ``body`` in a process of its own, of at most ``memory`` bytes, and end as that does.
 
-    ``tell`` is called with the bytes that it held where they were too many; without it, whoever
-    asks the process watches that. ``files`` are open in that process only.
+    ``tell`` is called with the bytes that it held where they were too many; without it, the caller
+    watches that. ``files`` are open in that process only.
     """
     control = ctypes.CDLL(None).prctl
     loader, keeper = os.getppid(), os.getpid()

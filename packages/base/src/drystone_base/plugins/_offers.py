@@ -1,4 +1,4 @@
-"""Who would have offered what nobody has: the stored reason of a plugin that is not loaded."""
+"""Who would have offered what is missing: the stored reason of a plugin that is not loaded."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Where plugins are looked for: folders of ``sys.path`` that packages are installed into.
 
-Never the working folder: whoever unpacks a model there, or shares it, could put a plugin beside it.
+Never the working folder: an archive with a model that is unpacked there could hold a plugin, too.
 """
 
 from __future__ import annotations

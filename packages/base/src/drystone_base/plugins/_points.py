@@ -31,7 +31,7 @@ def load_point(
     if (settings.isolation or "none") != "none" and plugin.package not in DISTRIBUTIONS:
         return failed("entry", not_isolated(plugin, ["Python code"]))
     try:
-        with redirect_stdout(sys.stderr):  # what it says while it is loaded is nobody's output
+        with redirect_stdout(sys.stderr):  # what it prints is not output of the program
             named = point.load()
             answer = named() if callable(named) else named
         paths = _paths(answer)
@@ -72,7 +72,7 @@ def _failed(plugin: Plugin, found: str, error: Exception) -> PluginError:
 
 def _unverifiable(plugin: Plugin) -> PluginError:
     return plugin.refuse(
-        "is not vouched for",
+        "is not trusted",
         check="policy strict: a trusted key has signed the library",
         found="Python code, which carries no signature",
         needed="a signed library",

@@ -1,4 +1,4 @@
-"""The step that tries a plugin in a child process first, when nobody trusted vouches for it.
+"""The step that tries a plugin in a child process first, when it is not trusted.
 
 A crash, a call of exit or a hang there costs this process nothing. The answer is remembered per
 file and host library, a bad one for an hour. Where TensorFlow is loaded the child loads it first,
@@ -83,7 +83,7 @@ def _not_tried(plugin: Plugin, error: OSError | MemoryError) -> PluginError:
         return plugin.unreadable(error)
     return plugin.refuse(
         "cannot be tried in a child process",
-        check="a plugin that nobody vouches for must load in a child process first",
+        check="an untrusted plugin must load in a child process first",
         found=f"{type(error).__name__}: {error}",
         needed="files, memory and a process for the trial",
         remedy="free what is short, and load it again; or, if you trust it, try nothing: "
@@ -170,7 +170,7 @@ def _judge(plugin: Plugin, settings: Settings, found: dict[str, Any]) -> StepRes
             "exited": "ends the process while it is loaded",
             "memory": "takes too much memory while it is loaded",
         }[outcome],
-        check="a plugin that nobody vouches for must load in a child process first",
+        check="an untrusted plugin must load in a child process first",
         found=text,
         needed="constructors and entry functions that return",
         remedy=plugin.advice(

@@ -93,7 +93,7 @@ class Plugin:
     ``name`` is its manifest's, else made from the file's; ``found_in`` says which search found it.
     ``modules`` and ``offers`` are its manifest's, whose bytes are ``manifest``. ``identity`` is the
     state of the file that was checked, ``digest`` the SHA-256 of what a signature vouches for, in
-    hexadecimal digits. ``without`` are functions that it needs and nobody defines. ``library`` is
+    hexadecimal digits. ``without`` are undefined functions that it needs. ``library`` is
     there once the host has opened it; ``registered`` says what it then registered.
     """
 

@@ -1,7 +1,7 @@
-"""The step that decides whether somebody trusted vouches for a library.
+"""The step that decides whether a library is trusted.
 
 ``libfoo.so.minisig`` beside the library is its signature. A signature that does not fit the file is
-refused under every policy; one that is missing, or by a key that nobody here trusts, where the
+refused under every policy; one that is missing, or by a key that is not trusted here, where the
 policy asks for trust.
 """
 
@@ -55,7 +55,7 @@ def check_signature(plugin: Plugin, settings: Settings) -> StepResult:
 
 
 def check_signed(plugin: Plugin, settings: Settings) -> StepResult:
-    """The same by the file beside the library alone, whoever installed it."""
+    """The same by the file beside the library alone, however it was installed."""
     file = plugin.path + _ENDING
     if not os.path.isfile(file):
         return _doubtful(plugin, settings, "plugin-unsigned", "it has no signature", file=file)
@@ -135,7 +135,7 @@ def manifest_problem(plugin: Plugin, signature: Signature) -> str:
 
 
 def _doubtful(plugin: Plugin, settings: Settings, code: str, text: str, **facts: Any) -> StepResult:
-    """Nobody vouches for it: the policy decides. The text says what is missing."""
+    """It is not trusted: the policy decides. The text says what is missing."""
     developer = settings.policy == "default" and settings.developer_mode
     if settings.policy == "allow_unverified" or developer:
         reason = "developer mode" if developer else "policy allow_unverified"
@@ -160,7 +160,7 @@ def _untrusted(plugin: Plugin, settings: Settings, code: str, text: str) -> Plug
     if settings.policy == "strict":
         own = f"if it is yours, sign it: drystone plugins sign {plugin.path} --key KEY"
     return plugin.refuse(
-        "is not vouched for",
+        "is not trusted",
         check=f"policy {settings.policy}: a trusted key has signed the library",
         found=text,
         needed=f"{signature_file(plugin.path).name} by a key in {trust_store()}",

@@ -46,7 +46,7 @@ def makers(path: str, package: str = "") -> str:
     """Whom to ask about a plugin: those who make its package, with the address that it states."""
     package = package or _package_of(path)
     if not package:
-        return "whoever gave you the file"
+        return "the person who gave you the file"
     from importlib import metadata
 
     try:

@@ -1,7 +1,7 @@
 """Reading a library's symbols before the dynamic linker acts on them.
 
 Refused are files that are not for this machine or are damaged, libraries that need something
-that is not there, and symbols that nobody defines: each by name, before anything is opened.
+that is not there, and undefined symbols: each by name, before anything is opened.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Audit:
     ``entries`` are entry symbols of modules, in the library or in companions that it needs;
     ``exports`` are all names that it defines itself.
     ``missing`` are needed libraries that are not found, ``aliased`` those of TensorFlow that the
-    host answers to. ``undefined`` are symbols that nobody defines, by the file that needs them;
+    host answers to. ``undefined`` are undefined symbols, by the file that needs them;
     ``functions`` are functions among them.
     """
 
@@ -49,7 +49,7 @@ class Audit:
 
     @property
     def unresolved(self) -> tuple[str, ...]:
-        """Every symbol that nobody defines."""
+        """Every undefined symbol."""
         return tuple(sorted({name for names in self.undefined.values() for name in names}))
 
     @property
@@ -101,7 +101,7 @@ def read(path: str | os.PathLike[str]) -> Audit:
 
 
 def undefined_functions(path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """What a library needs and nobody defines, if all of that is functions; raises as above."""
+    """What a library needs and no library defines, if all of that is functions; raises as above."""
     found = read(path)
     return () if found.data else found.unresolved
 
@@ -250,7 +250,7 @@ def _refusal(plugin: Plugin, found: Audit, settings: Settings) -> PluginError | 
 
 
 def _lacking(plugin: Plugin, found: Audit, *, only_functions: bool) -> PluginError:
-    """An error that counts what nobody defines."""
+    """An error that counts what no library defines."""
     names = found.unresolved
     files = ", ".join(os.path.basename(place) for place in found.undefined)
     counted = f"{files} leaves {len(names)} undefined: {by_owner(names)}"
@@ -276,7 +276,7 @@ def _lacking(plugin: Plugin, found: Audit, *, only_functions: bool) -> PluginErr
     from drystone_base.host import version
 
     return plugin.refuse(
-        "needs symbols that nobody defines",
+        "needs undefined symbols",
         check="every undefined symbol must be the host's or a needed library's",
         found=counted,
         needed=f"functions of the host library {version()} or of libraries it links to",

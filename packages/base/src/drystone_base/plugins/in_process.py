@@ -24,7 +24,7 @@ def run_here(
 ) -> bytes | None:
     """New GraphDef bytes, or None for no change; raises ``HostError``, and ``PluginError``.
 
-    ``ends``: when the time of whoever asks is over, as ``time.monotonic`` tells it. The optimizer
+    ``ends``: when the caller's time is over, as ``time.monotonic`` tells it. The optimizer
     is left then, on a thread of its own (``plugin-stuck``), and refused until it returns.
     """
     from drystone_base.host.optimizer import run

@@ -1,6 +1,6 @@
 """Filesystems of isolated plugins: each call on a path or an open file is a message.
 
-Whoever serves schemes that are written in Python puts one of these behind ``scheme://``.
+Code that serves schemes that are written in Python puts one of these behind ``scheme://``.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ __all__ = ["Limits"]
 class Limits:
     """What an isolated plugin may use: seconds for one request, bytes of memory.
 
-    ``ends``: when the time of whoever asks is over, as ``time.monotonic`` tells it. ``stop`` is
+    ``ends``: when the caller's time is over, as ``time.monotonic`` tells it. ``stop`` is
     called while the plugin works, and raises what ends the request.
     """
 
@@ -30,5 +30,5 @@ class Limits:
 
     @property
     def is_over(self) -> bool:
-        """Whether the time of whoever asks is over, whatever the plugin's own deadline is."""
+        """Whether the caller's time is over, whatever the plugin's own deadline is."""
         return self.ends is not None and time.monotonic() >= self.ends

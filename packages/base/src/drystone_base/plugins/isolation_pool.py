@@ -1,7 +1,7 @@
 """The processes of isolated plugins: one for each library, ended and started again, not for ever.
 
 A process that crashed, hung, took too much memory or answered nonsense is started again by the next
-request. Three such failures of a library, and nobody asks it any more.
+request. Three such failures of a library, and it is not asked any more.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def cancelled(what: str, left: Left | None = None) -> KernelError:
     """The error of a cancelled run; ``what`` says where, ``left`` what it went on without."""
     return KernelError(
         what,
-        check="a run goes on until its Cancellation is cancelled",
+        check="a run continues until its Cancellation is cancelled",
         found=f"cancel() was called{_and_left(left)}",
         needed="a Cancellation that is not cancelled",
         remedy="give the next run a new Cancellation",
@@ -142,6 +142,6 @@ def _and_left(left: Left | None) -> str:
     if not left.runs:
         return f"; its {left.kernel} has not called done"
     return (
-        f"; its {left.kernel} has not returned and goes on in a thread of its own: until it has, "
-        "the session refuses the node"
+        f"; its {left.kernel} has not returned and keeps running in a thread of its own: until it "
+        "has, the session refuses the node"
     )

@@ -94,7 +94,7 @@ class Executables:
         if is_new:
             work = (found, function, compiler, body, given)
             thread = threading.Thread(target=_compile, args=work, name=f"compile {function}")
-            thread.daemon = True  # whoever ends the process does not wait for it
+            thread.daemon = True  # the end of the process does not wait for it
             thread.start()
         if wait:
             while not found.done.wait(LOOKS):

@@ -16,7 +16,7 @@ __all__ = ["run_detached"]
 
 
 def run_detached(work: Callable[[], list[Any]], runtime: Runtime) -> list[Any]:
-    """What ``work()`` gives, if that is before the run's deadline and nobody stops it.
+    """What ``work()`` gives, if that is before the run's deadline and nothing stops it.
 
     Without a thread to be had it is called here. Raises ``KernelError`` (``deadline-exceeded``,
     ``run-cancelled``).

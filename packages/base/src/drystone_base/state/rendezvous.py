@@ -36,7 +36,7 @@ class Rendezvous:
         self._aborted = False
 
     def send(self, key: str, value: Any) -> None:
-        """Leave a value for whoever receives it; those of one key are received in their order."""
+        """Leave a value for the receiver; those of one key are received in their order."""
         with self._changed:
             self._values.setdefault(key, deque()).append(value)
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""Names of packages that are imported when somebody first asks for them."""
+"""Names of packages that are imported when they are first asked for."""
 
 from __future__ import annotations
 

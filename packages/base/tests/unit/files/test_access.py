@@ -368,7 +368,7 @@ def _home(module: str, name: str) -> tuple[str, str] | None:
     home = getattr(value, "__module__", None) or ""
     inside = home.startswith(_KERNELS) and name in _bodies(home)
     if name in OPENERS:
-        return None  # it has been asked for by whoever calls it
+        return None  # it has been asked for by for all callers
     return (home, name) if inside else None
 
 

@@ -163,7 +163,7 @@ def test_reachable_stops_at_feeds() -> None:
     ],
 )
 def test_needed_nodes(target: str, fed: tuple[str, int], expected: list[str]) -> None:
-    """A node with a fed output runs for its other outputs, and nobody waits for it else."""
+    """A node with a fed output runs for its other outputs, and nothing else waits for it."""
     graph = from_text("""
     node { name: "a" op: "Const" }
     node { name: "pair" op: "IdentityN" input: "a" input: "a" }

@@ -88,7 +88,7 @@ def test_a_missing_library_says_how_to_get_it(
 def test_what_the_collector_ends_while_the_library_is_looked_up_may_look_it_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As a file does that nobody holds any longer: it waited for its own thread, for ever."""
+    """As a file does that nothing holds any longer: it waited for its own thread, for ever."""
     inner: list[object] = []
     found = _lib._file
 

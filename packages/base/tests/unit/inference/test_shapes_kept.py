@@ -45,7 +45,7 @@ library {
 
 
 def test_users_of_a_node_that_was_forgotten_are_inferred_anew() -> None:
-    """It may be asked for in between, when nobody knows any more what its users go by."""
+    """It may be asked for in between, where it is not known any more what its users go by."""
     graph = Graph()
     x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (-1, 3)})
     other = graph.add("Placeholder", "other", attrs={"dtype": FLOAT32, "shape": (-1, 3)})

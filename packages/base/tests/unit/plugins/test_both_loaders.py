@@ -162,7 +162,7 @@ BOTH: Final[dict[str, tuple[str, Make, str, str]]] = {
         "libmissing_both.so",
         "libmissing_both.so: cannot open shared object file",
     ),
-    "data that nobody defines": (
+    "undefined data": (
         "plugin-needs-cxx",
         _lacking("-DDATA"),
         "larger::number",

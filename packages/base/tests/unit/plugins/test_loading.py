@@ -312,7 +312,7 @@ def test_strict_takes_no_python_plugins(site: Path, monkeypatch: pytest.MonkeyPa
     points(monkeypatch, itself=AssertionError("it must not be imported"))
     monkeypatch.setenv("DRYSTONE_PLUGIN_POLICY", "strict")
     manager = Manager()
-    with pytest.raises(PluginError, match="is not vouched for"):
+    with pytest.raises(PluginError, match="is not trusted"):
         manager.ensure_loaded()
 
 

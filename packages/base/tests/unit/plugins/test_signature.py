@@ -210,7 +210,7 @@ def test_a_revoked_key_is_refused_under_every_policy(library: Path, store: Path)
 
 
 def doubts(library: Path, code: str, text: str) -> None:
-    """What every policy makes of a library that nobody trusted vouches for."""
+    """What every policy makes of a library that is not trusted."""
     for settings, why in ((OPEN, "policy allow_unverified"), (DEVELOPER, "developer mode")):
         result = check_signature(plugin(library), settings)
         assert (result.state, result.reason) == ("passed", code)

@@ -1,4 +1,4 @@
-"""Symbols that a library needs and nobody defines: functions, which may stay so, and data."""
+"""Symbols that a library needs and no library defines: functions, which may stay so, and data."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_whom_to_ask_is_who_made_the_package(
     file = site(tmp_path, metadata)
     monkeypatch.syspath_prepend(tmp_path)
     assert makers(str(file)) == f"the makers of acme_xpu{place}"
-    assert makers(str(file.with_name("libother.so"))) == "whoever gave you the file"
+    assert makers(str(file.with_name("libother.so"))) == "the person who gave you the file"
     assert makers("/nowhere/x.so", "never-heard-of") == "the makers of never-heard-of"
 
 
@@ -65,9 +65,9 @@ def test_users_are_told_how_to_go_on_and_authors_what_to_change(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     asked = "disable it meanwhile (DRYSTONE_PLUGINS_DISABLE='my stone') and report this to "
-    assert advice("my stone", "/x/y.so") == asked + "whoever gave you the file"
+    assert advice("my stone", "/x/y.so") == asked + "the person who gave you the file"
     both = advice("my stone", "/x/y.so", author="link it")
-    assert both == asked + "whoever gave you the file; its author: link it"
+    assert both == asked + "the person who gave you the file; its author: link it"
     monkeypatch.setenv("DRYSTONE_DEVELOPER_MODE", "1")
     assert advice("my stone", "/x/y.so", author="link it") == "link it"
     assert advice("my stone", "/x/y.so").startswith("disable it meanwhile")

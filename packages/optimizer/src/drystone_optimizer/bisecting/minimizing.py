@@ -204,7 +204,7 @@ class _Cutting:
         return (made, tuple(names), feeds) if names else None
 
     def _closed(self, part: set[Node]) -> set[Node]:
-        """With the sources whose values nobody has seen."""
+        """With the sources whose values have not been seen."""
         queue = list(part)
         for node in queue:
             for source, k in node.inputs:
@@ -230,7 +230,7 @@ class _Cutting:
         return outside[output]
 
     def _ends(self, node: Node, part: set[Node]) -> list[int]:
-        """Outputs that are read outside of the part, or fetched, or that nobody reads."""
+        """Outputs that are read outside of the part, or fetched, or that nothing reads."""
         plain = _plain_outputs(node)
         readers = [(user, user.inputs[at][1]) for user, at in self.graph.consumers(node)]
         used = {k for user, k in readers if user in part}

@@ -33,7 +33,7 @@ def try_both(
 ) -> None:
     """Raise ``GraphError`` (``pass-changed-result``) where the results are clearly others.
 
-    They may differ as the class ``approximate`` says: nobody told the plugin of another.
+    They may differ as the class ``approximate`` says: the plugin was not told of another.
     """
     if len(before) > _NODES or not (_has_no_effects(before) and _has_no_effects(after)):
         return

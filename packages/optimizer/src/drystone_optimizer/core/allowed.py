@@ -12,7 +12,7 @@ __all__ = ["allows"]
 
 @lru_cache(maxsize=4096)
 def allows(op: str, dtype: DType | None, attr: str = "T") -> bool:
-    """Whether nodes of ``op`` may state that dtype; False where nobody knows it."""
+    """Whether nodes of ``op`` may state that dtype; False where it is not known."""
     definition = find(op)
     declared = definition.attrs.get(attr) if definition is not None else None
     if dtype is None or declared is None:

@@ -95,7 +95,7 @@ def types_there() -> frozenset[str]:
 def is_missing(kind: str, stated: Collection[str]) -> bool:
     """Whether it is known that there is no device of a type.
 
-    ``stated`` are the types of the config, if it states any. A type of which nobody registered a
+    ``stated`` are the types of the config, if it states any. A type of which no plugin registered a
     platform may be there all the same: an optimizer needs none.
     """
     if stated or not ENTRY_FUNCTIONS:

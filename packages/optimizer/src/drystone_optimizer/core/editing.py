@@ -75,7 +75,7 @@ class Editing(Facts):
         self.become(node, "Identity", [output], {"T": self.dtype(output)}, controls)
 
     def bypass(self, node: Node, output: Output, lost: Iterable[Output] = ()) -> None:
-        """Let whoever reads ``node``, of one output, read ``output``; ``lost`` as above.
+        """Let what reads ``node``, of one output, read ``output``; ``lost`` as above.
 
         The node stays as an Identity where it must stay or control edges hang on it.
         """
@@ -88,7 +88,7 @@ class Editing(Facts):
             self.become_identity(node, output, lost)
 
     def drop_unused(self, node: Node) -> None:
-        """:meth:`drop` a node if nothing reads it any more and nobody would notice."""
+        """:meth:`drop` a node if nothing reads it any more and its absence changes nothing."""
         if not self.graph.has_users(node) and self._may_drop(node):
             self.drop(node)
 

@@ -188,7 +188,7 @@ class Facts:
         return self.shapes.shape(output)
 
     def dtype(self, output: Output) -> DType | None:
-        """Dtype of an output, without a reference mark; None when nobody knows."""
+        """Dtype of an output, without a reference mark; None where it is not known."""
         try:
             signature = self.signatures.of(output[0])
         except DrystoneError:
@@ -202,7 +202,7 @@ class Facts:
         return [(u, k) for u, k in self.graph.consumers(node) if u.inputs[k] == output]
 
     def used(self, node: Node) -> set[int]:
-        """The outputs of a node that somebody reads."""
+        """The outputs of a node that are read."""
         return {k for user in self.graph.users(node) for source, k in user.inputs if source is node}
 
     def only_user(self, node: Node) -> bool:

@@ -63,7 +63,7 @@ def _of_single_passes(proto: RewriterConfig) -> dict[str, Any]:
         "memory_optimizer_target_node_name_scope": proto.memory_optimizer_target_node_name_scope,
         "auto_parallel_replicas": proto.auto_parallel.num_replicas,
     }
-    if proto.cpu_layout_conversion != RewriterConfig.NO_CONVERSION_ON_CPU:  # as where nobody says
+    if proto.cpu_layout_conversion != RewriterConfig.NO_CONVERSION_ON_CPU:  # unset
         layout = RewriterConfig.CpuLayout.Name(proto.cpu_layout_conversion)
         found["cpu_layout_conversion"] = layout
     if proto.auto_parallel.enable:

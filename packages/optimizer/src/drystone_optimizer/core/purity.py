@@ -20,7 +20,7 @@ __all__ = [
     "may_be_dead",
 ]
 
-# Stateful ops that nobody misses when their output is not used. Random ops are missed: the numbers
+# Stateful ops that may be removed when their output is not used. Random ops are missed: the numbers
 # that they draw are not drawn by the next run.
 _HARMLESS: Final = VARIABLES | frozenset({
     "ReadVariableOp", "_Arg", "_Retval", "GuaranteeConst",
@@ -120,7 +120,7 @@ def _named(values: Any) -> Iterator[str]:
 
 @lru_cache(maxsize=8192)
 def gives_reference(op: str) -> bool:
-    """Whether some output is a variable itself, which may change under whoever reads it."""
+    """Whether some output is a variable itself, which may change while it is read."""
     definition = find(op)
     return definition is not None and any(out.is_ref for out in definition.outputs)
 

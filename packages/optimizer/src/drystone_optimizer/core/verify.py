@@ -80,7 +80,7 @@ def _check_fetch(before: Graph, after: Graph, fetch: str) -> None:
 
 
 def _dtype(graph: Graph, fetch: str) -> DType | None:
-    """Dtype of a fetched tensor; None when it has no output of that index, or nobody knows."""
+    """Dtype of a fetched tensor; None when it has no output of that index, or it is not known."""
     name, index = (fetch, 0) if fetch in graph else parse_tensor_name(fetch)
     types = output_dtypes(graph[name]) if name in graph else None
     return types[index].base if types is not None and index < len(types) else None

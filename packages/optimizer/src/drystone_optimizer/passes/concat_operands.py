@@ -22,7 +22,7 @@ _SHORTEST: Final = 8  # elements of a part's rows: copying shorter ones takes lo
 
 
 def join_operands(ctx: Context) -> None:
-    """Let fused nodes read parts, of concatenations that nobody else reads; last readers first."""
+    """Let fused nodes read parts, of concatenations that nothing else reads; last readers first."""
     gone: dict[Node, None] = {}
     for node in reversed(ctx.order()):
         if node.op == "ConcatV2" and _may_go(ctx, node) and _readers_join(ctx, node, gone):

@@ -24,7 +24,7 @@ _AXIS: Final = {"Split": 0, "SplitV": 2}
 
 
 def slice_operands(ctx: Context) -> None:
-    """Let fused nodes read pieces, of splits that nobody else reads."""
+    """Let fused nodes read pieces, of splits that nothing else reads."""
     splits = [node for node in ctx.order() if node.op in _VALUE]
     shapes = ctx.shapes_in_use() if splits else ctx.shapes
     for node in splits:

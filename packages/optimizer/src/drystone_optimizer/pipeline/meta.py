@@ -57,7 +57,7 @@ def run_passes(
 
     ``plugins`` has the optimizers that run before or after one of them. ``report.merged`` says
     which are on; what ran is added to ``report.steps``. ``rebuild`` makes the graph again where it
-    is nobody else's and holds only what is needed: no copy is made then.
+    is the caller's own and holds only what is needed: no copy is made then.
     """
     schedule = Schedule(config, report)
     beside = plugins if plugins is not None and (plugins.at_passes or plugins.named) else None
@@ -190,7 +190,7 @@ class _Run:
         return self._finished(ctx, item, changed=changed)
 
     def _twin(self, item: Item) -> Graph:
-        """The graph to edit: a copy, unless nobody else has it and nothing is held against it."""
+        """The graph to edit: a copy, unless no other code has it and nothing is held against it."""
         if item.rebuild is not None and not self.config.verify_passes and self.watch.checks is None:
             return item.graph
         return item.graph.copy(only=self.schedule.reached(item))

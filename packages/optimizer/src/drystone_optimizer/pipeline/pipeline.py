@@ -61,7 +61,7 @@ def optimize_with_report(
 
     ``watch`` limits rewrites and checks results. Without ``runs_plugins`` optimizers of plugins
     only say which passes run. ``rebuild`` makes the graph again, of what the fetches need alone:
-    then it is nobody else's, and passes edit it in its place.
+    then no other code uses it, and passes edit it in its place.
     """
     ensure_loaded()  # optimizers, and kernels that passes ask for: the same before any session
     config = config or OptimizerConfig()

@@ -86,7 +86,7 @@ class Optimizer:
     """It runs only where ``OptimizerConfig.custom_optimizers`` names it, on any device."""
 
     def is_unsigned(self) -> bool:
-        """Whether it is from a library that was loaded although nobody trusted has signed it."""
+        """Whether it is from an untrusted library, which was loaded all the same."""
         if self.kind != "c":
             return False
         known = (p for p in report().plugins if p.path == self.path and p.state == "loaded")
@@ -97,7 +97,7 @@ _lock: Final = threading.Lock()
 _python: dict[str, Optimizer] = {}
 _failed: dict[str, PluginError] = {}
 _at_the_end: Final[set[str]] = set()
-"""Files of plugins whose phase nobody knows, and which were warned of."""
+"""Files of plugins whose phase is not known, and which were warned of."""
 _scanned = False
 
 
@@ -105,7 +105,7 @@ _scanned = False
 def optimizers(*, load: bool = True) -> list[Optimizer]:
     """Every optimizer, sorted by device type and name, C plugins before Python ones.
 
-    ``load``: first load the plugins that are installed, if nobody has yet. One in Python that
+    ``load``: first load the plugins that are installed, unless that was done. One in Python that
     declares no phase, while a C plugin that declares none has its device type, is left out; see
     :func:`failures`.
     """
@@ -357,7 +357,7 @@ def _load(point: EntryPoint) -> PluginError | None:
 
 def _unverifiable(point: EntryPoint) -> PluginError:
     return PluginError(
-        f"graph optimizer {point.name!r} is not vouched for",
+        f"graph optimizer {point.name!r} is not trusted",
         check="policy strict: a trusted key has signed the library",
         found="Python code, which carries no signature",
         needed="a signed library",

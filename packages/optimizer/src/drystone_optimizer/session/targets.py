@@ -229,7 +229,7 @@ def _check_array(graph: Graph, feeds: Mapping[str, str], name: str) -> None:
     except GraphError as error:
         near = near_matches(name, feeds)
         raise BadRequest(
-            f"array {name!r} of the file of inputs is for nobody",
+            f"array {name!r} of the file of inputs is for no input",
             check="arrays are named after the inputs, or after tensors of the graph",
             found=name,
             needed=", ".join(feeds),

@@ -442,7 +442,7 @@ def test_settings_of_plugins_hold_for_entry_points(
             do.optimizers(load=False)
     finally:
         configure(policy=None, disabled=None)
-    told = [f"{point.name!r} is not vouched for" in str(one.message) for one in warned]
+    told = [f"{point.name!r} is not trusted" in str(one.message) for one in warned]
     assert told == [True] * refused
     found = sources.failures().get(point.name)
     assert (found.code if found else "") == ("plugin-unsigned" if refused else "")

@@ -262,5 +262,5 @@ def test_arrays_for_nobody(model: Path) -> None:
     np.savez(inputs, x=np.zeros((1, 3), np.float32), in0=np.zeros(1))
     done = run(model, model.parent / "o.pb", "--verify", "--inputs", inputs)
     assert done.exit_code == 2
-    assert "array 'in0' of the file of inputs is for nobody [unknown-feed]" in done.output
+    assert "array 'in0' of the file of inputs is for no input [unknown-feed]" in done.output
     assert "needed: x\n" in done.output

@@ -42,7 +42,7 @@ class Pattern:
     def match(self, node: Node, fetched: Container[Node] = ()) -> list[Node] | None:
         """The nodes of the pattern that ends with ``node``, or None.
 
-        All but the last are read by nobody else, and not ``fetched``: their values do not come out
+        All but the last are read by nothing else, and not ``fetched``: their values do not come out
         of the region.
         """
         found: list[Node] = []

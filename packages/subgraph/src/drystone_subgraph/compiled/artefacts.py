@@ -83,7 +83,7 @@ def region_key(
 def digest(value: np.ndarray[Any, Any]) -> bytes:
     """What tells an array from others of its shape and dtype.
 
-    Of the hashes that Python has, SHA-256 is the fastest one that nobody has broken, where the
+    Of the hashes that Python has, SHA-256 is the fastest one that is not broken, where the
     processor computes it (``python -m bench.alone.hashes``).
     """
     if value.dtype.hasobject:

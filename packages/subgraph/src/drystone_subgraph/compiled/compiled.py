@@ -135,7 +135,7 @@ class _Entry:
         return held.state().arena if isinstance(held, HostExecutable) else 0
 
     def is_lost(self) -> bool:
-        """Whether nobody will end the compilation: a fork takes no threads along."""
+        """Whether the compilation will never end: a fork takes no threads along."""
         work = self.work
         return work is not None and not work.is_alive() and not self.done.is_set()
 

@@ -27,7 +27,7 @@ def shapes_of_outputs(request: CompileRequest) -> tuple[Shape, ...]:
     given = {(arg, 0): tuple(i.shape) for arg, i in zip(body.args, request.inputs, strict=True)}
     try:
         found = infer(body.graph, given=given)
-    except DrystoneError:  # whoever runs the region says what is wrong with it
+    except DrystoneError:  # what runs the region says what is wrong with it
         return (None,) * len(body.results)
     return tuple(found.shape(result.inputs[0]) for result in body.results)
 

@@ -45,7 +45,7 @@ _NAME: Final = re.compile(rf"(?!{PREFIX})[^\s,]([^,]*[^\s,])?")
 
 
 class SubgraphBackend(ABC):
-    """Somebody who runs regions of a graph: a name, and properties that run in their order.
+    """What runs regions of a graph: a name, and properties that run in their order.
 
     With ``compiles = True``, :meth:`compile` is asked for executables of the regions that its
     properties cut out; otherwise the host executor runs them.
@@ -135,7 +135,7 @@ def register_backend(backend: SubgraphBackend, origin: str = "the program") -> N
     """Make a backend known.
 
     Raises ``PluginError``: ``already-registered`` for a taken name, ``bad-subgraph-backend`` for
-    what is no backend, or has a name that nobody could ask for.
+    what is no backend, or has a name that cannot be asked for.
     """
     given: Any = backend
     if not isinstance(given, SubgraphBackend):

@@ -34,7 +34,7 @@ class CompileRequest:
     """A region to compile for inputs of these shapes.
 
     ``body``: the region as a graph of its own, from ``_Arg`` nodes, one for each of ``inputs``, to
-    ``_Retval`` nodes, one for each of ``output_types``; nobody else uses it. ``threads``: how many
+    ``_Retval`` nodes, one for each of ``output_types``; nothing else uses it. ``threads``: how many
     the executable may use, 0 for one a core. ``attrs``: what the creator gave the operator.
     """
 

@@ -150,7 +150,7 @@ class Subgraph:
 
     @property
     def edited(self) -> bool:
-        """Whether somebody has looked at :attr:`body`, and may have edited it."""
+        """Whether a caller has read :attr:`body`, and may have edited it."""
         return "body" in self.__dict__
 
     @property
@@ -164,7 +164,7 @@ class Subgraph:
         return [dtype for _, dtype in self._results]
 
     def made(self) -> Function:
-        """The same for a library; nobody need have looked at it."""
+        """The same for a library; it need not have been read."""
         if self.edited:
             return Function(body_to_function(self.body, self._function.proto))
         return self._function
@@ -174,7 +174,7 @@ class Subgraph:
 
         Raises as ``drystone_subgraph.partition`` does.
         """
-        assert self._partition is not None  # whoever cuts regions gives it
+        assert self._partition is not None  # what cuts regions gives it
         return self._partition(self.body, self._function.proto, config)
 
     def refuse(self, reason: str) -> SubgraphNode | None:

@@ -1,4 +1,4 @@
-"""The functions that somebody needs who has nodes alone: those that they call, and so on."""
+"""The functions that a holder of nodes alone needs: those that they call, and so on."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def _outputs(
     fetched: Collection[Node],
     types: Types,
 ) -> list[Output]:
-    """Outputs that somebody outside reads, in the order of the nodes, then of their outputs."""
+    """Outputs that nodes outside read, in the order of the nodes, then of their outputs."""
     found: list[Output] = []
     for node in members:
         users, is_fetched = graph.users(node), node in fetched
@@ -116,7 +116,7 @@ def apply(graph: Graph, regions: Sequence[Region], fetched: Collection[Node]) ->
 
 
 def _drop_colocation(graph: Graph, node: Node, gone: Collection[str]) -> None:
-    """Nobody is placed with a node that is gone."""
+    """No node is placed with a node that is gone."""
     named = node.attrs[_CLASS]
     left = [name for name in named if name not in gone]
     if len(left) < len(named):

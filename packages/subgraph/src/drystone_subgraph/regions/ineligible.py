@@ -1,4 +1,4 @@
-"""Nodes that can be part of no region, whoever asks, and why."""
+"""Nodes that can be part of no region, for any backend, and why."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def partition(
     *,
     placed: bool = False,
 ) -> Graph:
-    """The graph with regions as operators; ``graph`` itself where nobody took a node.
+    """The graph with regions as operators; ``graph`` itself where no backend took a node.
 
     ``fetches`` and ``feeds`` are tensor names; fetched names stay, and what no fetch needs goes.
     ``config`` may be the names of backends with commas between; None is what

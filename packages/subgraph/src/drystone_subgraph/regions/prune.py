@@ -33,7 +33,7 @@ def needed_part(
 
 
 def _become_placeholder(node: Node, dtype: DType) -> None:
-    """What it computes is known to nobody, not even its shape, unless it was a placeholder."""
+    """What it computes is not known, not even its shape, unless it was a placeholder."""
     attrs = {"dtype": dtype.base}
     if node.op.startswith("Placeholder") and node.states("shape"):
         attrs["shape"] = node.attrs["shape"]

@@ -1,4 +1,4 @@
-"""The function that computes a region, written when somebody first looks at it."""
+"""The function that computes a region, written when it is first read."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class RegionFunction:
         return text
 
     def _effects(self, proto: FunctionDef) -> None:
-        """Nodes that no result needs run all the same: somebody outside waits for them."""
+        """Nodes that no result needs run all the same: nodes outside wait for them."""
         passed = {output[0] for output, _ in self.results}
         for node in self.members:
             passed.update([source for source, _ in node.inputs], node.controls)

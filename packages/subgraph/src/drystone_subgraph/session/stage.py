@@ -65,7 +65,7 @@ def _partitioned(
     """
     what = f"a function of subgraph backend {', '.join(config.backends)}"
     if has_abandoned_call(what):
-        raise OutOfTime(f"{what} has not returned to a call that went on without it")
+        raise OutOfTime(f"{what} has not returned to an earlier call, which was abandoned")
 
     def work() -> Graph:
         return partition(graph, fetches, feeds, config, placed=True)

@@ -44,7 +44,7 @@ print("used")
 
 @needs("filesystem.exit")
 def test_a_process_that_used_it_ends(subject: Subject, scheme: str) -> None:
-    """`init` was called, `cleanup` is, and files that nobody closed do no harm."""
+    """`init` was called, `cleanup` is, and files that were not closed do no harm."""
     library = "" if subject.schemes else str(subject.path)
     lacks = [
         name
@@ -62,7 +62,7 @@ def test_an_error_names_path_and_scheme(scheme: str, folder: str) -> None:
         fs.read_bytes(f"{folder}/no-such-file")
     assert f"{folder}/no-such-file" in str(caught.value)
     served = next(one for one in fs.filesystems() if one["scheme"] == scheme)
-    if served["library"]:  # of the host's own files nobody else is to be named
+    if served["library"]:  # of the host's own files no other is to be named
         assert f"of the {scheme} filesystem" in caught.value.found
 
 

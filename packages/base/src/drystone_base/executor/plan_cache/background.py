@@ -1,4 +1,4 @@
-"""Work that is put off until nobody waits for it: for a second, or until the process ends."""
+"""Work that is put off until no caller waits for it: for a second, or until the process ends."""
 
 from __future__ import annotations
 

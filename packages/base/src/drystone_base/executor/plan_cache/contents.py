@@ -39,7 +39,7 @@ def entries(where: Store) -> list[Entry]:
     """What can be read of the cache, by model, then by kind."""
     found = []
     for path, facts in where.entries():
-        with suppress(OSError, TypeError):  # it is gone, or of nobody's making
+        with suppress(OSError, TypeError):  # it is gone, or made by no one user
             state = path.stat()
             found.append(
                 Entry(str(path), _kind(facts), str(facts.get("model", "")), *_signature(facts),

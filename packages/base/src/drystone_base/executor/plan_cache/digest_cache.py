@@ -1,6 +1,6 @@
-"""Digests of large files that were read before, as long as nobody has written to them since.
+"""Digests of large files that were read before, as long as they have not changed since.
 
-The system sets the time of a file's last change of any kind (``st_ctime``) whoever writes to it; no
+The system sets the time of a file's last change of any kind (``st_ctime``) on every write; no
 program can set it back. A file that has changed just now may change again at the same time by
 its clock, which git calls racy: nothing is noted of it.
 """

@@ -52,7 +52,7 @@ _MAX_VISITS: Final = 64
 # So many nodes are looked at between two looks at the clock; each order that is made looks, too.
 _TICKS: Final = 32
 # Nodes of functions that are gone over for calls, again each time: so many, and as often as all
-# there are. What is called beyond that gives nobody knows what.
+# there are. What is called beyond that gives an unknown result.
 _ROOM: Final = 10_000
 _ROOM_OF_NODE: Final = 20
 

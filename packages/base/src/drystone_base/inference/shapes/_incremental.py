@@ -35,7 +35,7 @@ class Shapes:
     later are, too. ``given`` states shapes of outputs, fed ones for example; it wins over what is
     inferred. After an edit of a node (its op, attributes or inputs) :meth:`refresh` takes the nodes
     edited. Edits must leave the value of every other output as it was: what is known can only
-    become more. ``signatures`` and ``bodies`` are shared with whoever else asks for them. What
+    become more. ``signatures`` and ``bodies`` are shared with other callers. What
     contradicts its op is of unknown shape; :func:`~drystone_base.infer` says why.
     """
 

@@ -17,7 +17,7 @@ NUMBERS: Final = "biufc"
 """Kinds of dtypes that NumPy sorts by itself."""
 
 _PIECE: Final = 1 << 16
-"""Elements that become Python's at once: nobody else runs meanwhile, nor looks at the time."""
+"""Elements that become Python's at once: no other thread runs meanwhile, nor looks at the time."""
 
 
 def _classes(x: Array, axis: int) -> tuple[Array, Array]:

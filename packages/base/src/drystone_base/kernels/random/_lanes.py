@@ -1,6 +1,6 @@
 """Random numbers for many outputs at once, each from its own place in one Philox stream.
 
-Rejection samplers use up a number of draws that nobody knows beforehand; so that the order of work
+Rejection samplers use up a number of draws that is not known beforehand; so that the order of work
 does not matter, TensorFlow starts each output at a fixed distance from the one before it.
 """
 
@@ -21,7 +21,7 @@ __all__ = ["Draws", "Lanes"]
 class Lanes:
     """Positions in a stream, one for each output: lane ``k`` starts at block ``starts[k]``.
 
-    Whoever rejects numbers may ask for ever more: each time it is looked whether the run of
+    A sampler that rejects numbers may ask for ever more: each time it is looked whether the run of
     ``call`` is over.
     """
 

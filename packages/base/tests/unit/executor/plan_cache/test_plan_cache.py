@@ -39,7 +39,7 @@ def test_a_second_process_takes_the_plan_and_reads_no_graph(kept: Cached) -> Non
 
 
 def test_a_process_that_takes_a_plan_imports_little(kept: Cached) -> None:
-    alone = {"DRYSTONE_PLUGINS_DISABLE": "*"}  # to try one that nobody vouches for takes more
+    alone = {"DRYSTONE_PLUGINS_DISABLE": "*"}  # to try one that is not trusted takes more
     assert not kept.run(**alone)
     code = PROGRAM.format(
         file=str(kept.file), fetches=["y:0", "s:0", "l:0"], settings="", after="", feed="x",

@@ -1,4 +1,4 @@
-"""Plans are written when nobody waits for the answer: a second later, or as the process ends."""
+"""Plans are written when no caller waits for the answer: a second later, or as the process ends."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ def unseen(ctx: Context, output: Output, ops: Container[str]) -> Node | None:
 
 
 def inner(ctx: Context, output: Output, ops: Container[str]) -> Node | None:
-    """As :func:`unseen`, and nobody else reads or waits for it."""
+    """As :func:`unseen`, and nothing else reads or waits for it."""
     node = unseen(ctx, output, ops)
     return node if node is not None and ctx.only_user(node) else None
 

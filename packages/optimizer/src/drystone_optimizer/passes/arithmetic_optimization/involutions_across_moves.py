@@ -1,6 +1,6 @@
 """An op that undoes itself across nodes that only arrange elements: f(reshape(f(x))).
 
-Two or three such nodes in between at most, which nobody else reads.
+Two or three such nodes in between at most, which nothing else reads.
 """
 
 from __future__ import annotations

@@ -176,7 +176,7 @@ def _known(ctx: Context, node: Node, found: Mapping[Node, np.ndarray[Any, Any]])
 
 
 def _is_between(ctx: Context, node: Node, found: Mapping[Node, np.ndarray[Any, Any]]) -> bool:
-    """Whether only what is computed, too, reads the node, and nobody else misses it."""
+    """Whether only what is computed, too, reads the node, and no other node needs it."""
     if not (ctx.reached and ctx.roots) or node.controls or ctx.kept(node) or ctx.noticed(node):
         return False
     return all(u in found and node not in u.controls for u in ctx.graph.users(node))

@@ -2,7 +2,7 @@
 
 ``Mul(Conv2D(x, w), c)`` becomes ``Conv2D(x, w c)``, where ``c`` is one number, or one for each
 channel of the result. Also for Conv3D, DepthwiseConv2dNative and MatMul. Weights that lie in a file
-stay there, and whoever reads them multiplies them.
+stay there, and the nodes that read them multiply them.
 """
 
 from __future__ import annotations

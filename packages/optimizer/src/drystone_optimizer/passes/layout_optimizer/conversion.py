@@ -154,7 +154,7 @@ class Conversion:
         )
 
     def _bring_back(self, node: Node, k: int, rank: int) -> None:
-        """Let whoever reads an output read it in the old format.
+        """Let what reads an output read it in the old format.
 
         A transpose to the new format is passed by: its readers have what they read as it is.
         """

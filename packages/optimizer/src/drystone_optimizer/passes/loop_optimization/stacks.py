@@ -1,6 +1,6 @@
 """A push onto a stack from which nothing is ever popped only passes its element on.
 
-Loops with gradients push what the way back needs; where that is not fetched, nobody pops.
+Loops with gradients push what the way back needs; where that is not fetched, nothing pops.
 """
 
 from __future__ import annotations
