@@ -1,4 +1,4 @@
-"""The pages of settings and variables, and the check that nothing else reads a variable."""
+"""The pages of settings and variables, and the check that nobody else reads a variable."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ void check_left_and_refused() {
   DS_RunOptions options = with_deadline(100);
   options.was_left = &was_left;
   const Ran late = run(loaded.plan, options, status);
-  CHECK(status.says(TF_DEADLINE_EXCEEDED, "the run was stopped at node 'y' (Deaf): its time is over, and its kernel 'Deaf' of "));
+  CHECK(status.says(TF_DEADLINE_EXCEEDED, "the run was stopped at node 'y' (Deaf): its deadline has passed, and its kernel 'Deaf' of "));
   CHECK(status.says(TF_DEADLINE_EXCEEDED, " has not returned"));
   CHECK(was_left == 1 && late.seconds > 0.09 && late.seconds < kSlack);
   CHECK(!run(loaded.plan, {}, status).ok);  // no run waits for it, with a deadline or without
@@ -228,7 +228,7 @@ void check_heard() {
   holds = true;
   has_heard = false;
   CHECK(run(loaded.plan, with_deadline(100), status).seconds < kSlack);
-  CHECK(status.says(TF_DEADLINE_EXCEEDED, "the run was stopped at node 'y' (Hearing): its time is over"));
+  CHECK(status.says(TF_DEADLINE_EXCEEDED, "the run was stopped at node 'y' (Hearing): its deadline has passed"));
   CHECK(has_heard);
   holds = false;
   CHECK(run(loaded.plan, {}, status).values == (std::vector<float>{4, 6}));  // nothing is stuck

@@ -16,7 +16,7 @@ constexpr std::int64_t kMost = std::int64_t{1} << 31;  // elements of an array
 
 TensorArray::TensorArray(std::string name_, TF_DataType dtype_, std::int64_t size, Shape shape_)
     : name(std::move(name_)), dtype(dtype_), shape(std::move(shape_)) {
-  require(size >= 0 && size < kMost, "the size of a TensorArray must not be negative or absurd");
+  require(size >= 0 && size < kMost, "the size of a TensorArray must be from 0 to 2147483647");
   elements_.resize(static_cast<std::size_t>(size));
 }
 

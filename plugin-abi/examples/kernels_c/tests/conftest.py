@@ -1,4 +1,4 @@
-"""Load the installed plugin once, signed or not."""
+"""Load the installed plugin once, whoever signed it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Load the installed plugin once, signed or not, and run graphs through its optimizer."""
+"""Load the installed plugin once, whoever signed it, and run graphs through its optimizer."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ std::string owed(const Instruction* in, Awaited awaited) {
 }  // namespace
 
 void fail_late(const Instruction* in, Awaited awaited) {
-  fail_over(TF_DEADLINE_EXCEEDED, "deadline-exceeded", "the run was stopped at " + place_of(in), ": its time is over", in, awaited);
+  fail_over(TF_DEADLINE_EXCEEDED, "deadline-exceeded", "the run was stopped at " + place_of(in), ": its deadline has passed", in, awaited);
 }
 
 void fail_cancelled(const Instruction* in, const char* where, Awaited awaited) {

@@ -35,7 +35,7 @@ struct NodeAttrs {
 NodeAttrs parse_node(std::string_view node_def);
 
 // How many tensors the arguments stand for. Fails with INVALID_ARGUMENT where an attribute that
-// says so is missing, or is negative or absurd.
+// says so is missing, or is negative or too large.
 std::size_t count_tensors(const OpDef& def, const std::vector<ArgDef>& args,
                           const NodeAttrs& attrs);
 

@@ -29,7 +29,7 @@ def flatten(fetches: Fetches, names: list[str]) -> Callable[[Any], Any]:
             return lambda values: kind(*[item(values) for item in items])
         return lambda values: kind([item(values) for item in items])
     raise BadRequest(
-        f"a fetch cannot be a {type(fetches).__name__}",
+        f"a fetch cannot be of type {type(fetches).__name__}",
         check="fetches must be names, or lists, tuples or dicts of names",
         found=described(fetches),
         needed="'node:0'",
@@ -43,7 +43,7 @@ def check_feeds(feeds: Iterable[object]) -> None:
     for feed in feeds:
         if not isinstance(feed, str):
             raise BadRequest(
-                f"a feed cannot be a {type(feed).__name__}",
+                f"a feed cannot be of type {type(feed).__name__}",
                 check="feeds must be names of tensors",
                 found=described(feed),
                 needed="'node:0'",

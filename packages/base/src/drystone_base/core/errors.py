@@ -45,8 +45,8 @@ _LONGEST_DETAIL: Final = 120
 _FEEDS: Final = "check the shapes of the feeds; `drystone inspect` shows what the graph expects"
 _REMEDIES: Final = {
     "ALREADY_EXISTS": "choose another name, or delete what is there",
-    "DATA_LOSS": "look at the data: they may be cut off, or of another format",
-    "FAILED_PRECONDITION": "run first what it needs, as an initializer",
+    "DATA_LOSS": "check the data: they may be truncated, or in another format",
+    "FAILED_PRECONDITION": "run its prerequisites first, such as the initializer",
     "NOT_FOUND": "check the name, and that it is there",
     "OUT_OF_RANGE": "stop where the data end, or begin again",
     "PERMISSION_DENIED": "check who may read and write there",

@@ -31,13 +31,13 @@ and ``Mul`` (a tensor of the result's shape).
 """
 
 GELUS: Final = ("Drystone>GeluExact", "Drystone>GeluApproximate")
-"""``x`` times the normal distribution up to it: by the error function, or about, by tanh."""
+"""``x * Φ(x)``, Φ the standard normal distribution: exactly by erf, or approximately by tanh."""
 
 LAYER_NORM: Final = "Drystone>LayerNorm"
-"""Rows of the last dimension less their mean, over their deviation, then scale and offset."""
+"""``(x - mean) / sqrt(variance + epsilon) * scale + offset`` over the last dimension."""
 
 ATTENTION: Final = "Drystone>Attention"
-"""Softmax of the masked products of queries and keys, times the values."""
+"""``softmax(scale * q @ kᵀ, masked) @ v``: see the NumPy kernel."""
 
 TO_GRID: Final = "Drystone>ToGrid"
 """Integers from ``first`` to ``last`` for floats: ``x / scale``, rounded, and ``zero`` added.

@@ -220,7 +220,7 @@ def _not_loaded(plugin: Plugin) -> PluginError:
         "is not loaded",
         check="a library that is asked for by its path must load",
         found=plugin.text,
-        needed="nothing that stands against it",
+        needed="a plugin that is neither disabled nor skipped",
         remedy="remove it from DRYSTONE_PLUGINS_DISABLE"
         if plugin.reason == "plugin-disabled"
         else f"drystone plugins check {plugin.path}",

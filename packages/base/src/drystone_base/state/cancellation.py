@@ -99,8 +99,8 @@ def deadline_exceeded(what: str, left: Left | None = None) -> KernelError:
     return KernelError(
         what,
         check="a run must end before the session's deadline",
-        found=f"it was still going on{_and_left(left)}",
-        needed="an end",
+        found=f"it was still running{_and_left(left)}",
+        needed="a run that ends in time",
         remedy="raise SessionConfig(deadline=...) or look for a loop that never ends",
         code="deadline-exceeded",
         status="DEADLINE_EXCEEDED",

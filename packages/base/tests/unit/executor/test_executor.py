@@ -216,12 +216,12 @@ def test_feeds_and_fetches_are_names() -> None:
             session.make_callable("a", [feed])  # type: ignore[list-item]
         assert raised.value.code == "bad-argument"
         assert raised.value.found == f"list: [{feed!r}]"
-        with pytest.raises(BadRequest, match="a feed cannot be a ") as raised:
+        with pytest.raises(BadRequest, match="a feed cannot be of type ") as raised:
             session.run("a", {feed: 1})  # type: ignore[dict-item]
         assert raised.value.code == "bad-feed"
         assert raised.value.needed == "'node:0'"
         assert raised.value.remedy == "give the name of each tensor that is fed"
-    with pytest.raises(BadRequest, match="a fetch cannot be a int") as raised:
+    with pytest.raises(BadRequest, match="a fetch cannot be of type int") as raised:
         session.run(1)
     assert raised.value.code == "bad-fetch"
 

@@ -17,9 +17,10 @@ __all__: list[str] = []
 @kernel(LAYER_NORM)
 @quiet
 def layer_norm(call: Call, x: Array, *args: Array) -> Array:
-    """Each row of ``x`` (``[..., C]``), float, normalized; ``args``: scale, offset of C elements.
+    """``(x - mean) / sqrt(variance + epsilon) * scale + offset`` over the last dimension.
 
-    As ``tf.nn.moments`` and ``tf.nn.batch_normalization`` do over the last dimension.
+    ``x``: float, ``[..., C]``; ``args``: scale and offset of C elements, where the attributes
+    ``has_scale`` and ``has_offset`` say so. As ``tf.nn.moments`` and ``tf.nn.batch_normalization``.
     """
     call.require(
         x.ndim >= 1, "x must be a vector or more", found="a scalar", needed="rank 1 or more"
