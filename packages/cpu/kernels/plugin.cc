@@ -51,7 +51,7 @@ extern "C" __attribute__((visibility("default"))) void TF_InitKernel(void) {
   // A quick build has one level, that of the machine it was made on.
   for (const std::string& level : levels()) {
     const std::string name = "libdrystone_cpu_" + level + ".so";
-    if (!drystone::cpu::has_part(name)) continue;
+    if (!drystone::cpu::has_helper_library(name)) continue;
     add_from(name, "drystone_cpu_add_fast_kernels");
     return;
   }
