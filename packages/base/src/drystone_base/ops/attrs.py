@@ -61,6 +61,7 @@ def _copied(array: np.ndarray[Any, Any], boundary: int) -> np.ndarray[Any, Any]:
 class TensorAttr:
     """A tensor held by an attribute; the array is decoded when first asked for, then kept.
 
+    ``array`` is whatever NumPy makes an array of.
     ``content`` replaces ``tensor_content`` for tensors that are read in place from a file.
     """
 
@@ -70,10 +71,12 @@ class TensorAttr:
         self,
         proto: TensorProto | None = None,
         *,
-        array: np.ndarray[Any, Any] | None = None,
+        array: Any = None,
         content: memoryview | None = None,
     ) -> None:
         self._proto = proto
+        if array is not None and not isinstance(array, np.ndarray):
+            array = np.asarray(array)  # a scalar of NumPy's is no array to the host
         if array is not None and array.dtype.kind in "SUT":
             array = as_strings(array)
         self._array = None if array is None else read_only(array)
