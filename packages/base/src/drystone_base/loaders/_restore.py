@@ -29,7 +29,6 @@ from drystone_base.loaders._assets import path_tensor
 from drystone_base.loaders._loaded import InitStep
 from drystone_base.loaders._reached import (
     ASSIGNS,
-    VARIABLES,
     Source,
     assigned,
     reached,
@@ -38,6 +37,7 @@ from drystone_base.loaders._reached import (
     texts_of,
     told,
 )
+from drystone_base.ops.properties import VARIABLES
 
 __all__ = [
     "Restored",
