@@ -31,7 +31,7 @@ def test_public_names_are_the_recorded_ones(installed_env: InstalledEnv) -> None
 def test_every_public_name_resolves(installed_env: InstalledEnv) -> None:
     broken = installed_env.evaluate(
         "import json, drystone as ds, drystone_base as base\n"
-        "further = {n: getattr(ds, n) for n in ('config', 'io', 'optimizer', 'subgraph')}\n"
+        "further = {n: getattr(ds, n) for n in ('config', 'io', 'ops', 'optimizer', 'subgraph')}\n"
         "print(json.dumps([n for n in ds.__all__"
         " if n[0] != '_' and getattr(ds, n) is not (further.get(n) or getattr(base, n, None))]))"
     )
