@@ -102,9 +102,10 @@ def folders(*parts: str) -> list[str]:
 
 
 def pytest(session: nox.Session, report: str, *arguments: str) -> None:
-    """Run pytest in an order by the seed that is printed, leaving a JUnit file under `report`."""
-    seed = f"--randomly-seed={randrange(2**32)}"
-    command = ("pytest", "-q", seed, "--durations=10", f"--junitxml={REPORTS / report}.xml")
+    """Run pytest, leaving a JUnit file under `report`; in any order by a seed that is printed."""
+    any_order = ANY_ORDER in session.posargs
+    order = (f"--randomly-seed={randrange(2**32)}",) if any_order else ("-p", "no:randomly")
+    command = ("pytest", "-q", *order, "--durations=10", f"--junitxml={REPORTS / report}.xml")
     session.run(*command, *arguments, *(word for word in session.posargs if word != ANY_ORDER))
 
 
