@@ -67,6 +67,7 @@ class Worker:
         self.dropped: list[int] = []
         self._serving = 0
         self._said = b""
+        self._has_ended = False
         self._during = ""
         self._stop: Callable[[], object] | None = None
         self._start(limits)
@@ -231,9 +232,18 @@ class Worker:
             self._fail_reply(str(error))
 
     def _watch(self) -> None:
-        """Raise ``_TooMuchMemory`` when the child holds more than it may, or what stops it."""
+        """Raise ``_TooMuchMemory`` when the child holds more than it may, or what stops it.
+
+        Raise ``Closed`` when it has ended: what it started may hold its end of the pipe open. What
+        it wrote last is read first, as the pipe is looked at once more.
+        """
         if self._stop is not None:
             self._stop()
+        if not self.alive:
+            if self._has_ended:
+                raise Closed
+            self._has_ended = True
+            return
         if not self.memory:
             return
         try:
