@@ -128,7 +128,7 @@ def release_simulation(session: nox.Session) -> None:
     """A year of releases on a dated index; `-- WHEELS` takes built ones from that folder."""
     built = session.posargs[:1] or [str(WHEELS)]
     if not session.posargs:
-        build_packages(session)
+        build_packages(session, quick=True)
     session.install("nox", *third_party(), *requirements("release"))
     session.env["PYTHONPATH"] = os.pathsep.join((*folders("src"), "."))
     session.run("python", "-m", "ci.release.simulation", *built, *session.posargs[1:])
