@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -22,7 +23,7 @@ def _call(op: str, *args: Any, **attrs: Any) -> Any:
     return calls.call(op, args, attrs)
 
 
-class Operators:
+class Operators(ABC):
     """Python's operators and NumPy's common methods, as ops."""
 
     __slots__ = ()
@@ -38,9 +39,9 @@ class Operators:
         return None if shape is None else len(shape)
 
     @property
+    @abstractmethod
     def shape(self) -> tuple[int | None, ...] | None:
         """The sizes, None for those that are not known; None where not even the rank is."""
-        raise NotImplementedError
 
     def __add__(self, other: Any) -> Any:
         return _call("AddV2", self, other)
