@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from drystone_base.autodiff import IndexedSlices as IndexedSlices
     from drystone_base.autodiff import gradient as gradient
     from drystone_base.autodiff import gradients as gradients
+    from drystone_base.checkpoint.state import latest_checkpoint as latest_checkpoint
     from drystone_base.core.dtypes import DType as DType
     from drystone_base.core.dtypes import as_dtype as as_dtype
     from drystone_base.core.errors import BadModelFile as BadModelFile
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from drystone_base.tracing.control_flow import switch as switch
     from drystone_base.tracing.control_flow import while_loop as while_loop
     from drystone_base.tracing.gradient import custom_gradient as custom_gradient
+    from drystone_base.tracing.store import VariableStore as VariableStore
     from drystone_base.tracing.tensor import Tensor as Tensor
     from drystone_base.tracing.variable import Variable as Variable
 
@@ -96,6 +98,7 @@ _HOME = {
     "Traced": ".api.function",
     "UnsupportedOp": ".core.errors",
     "Variable": ".tracing.variable",
+    "VariableStore": ".tracing.store",
     "as_dtype": ".core.dtypes",
     "cond": ".tracing.control_flow",
     "custom_gradient": ".tracing.gradient",
@@ -104,6 +107,7 @@ _HOME = {
     "gradient": ".autodiff",
     "gradients": ".autodiff",
     "infer": ".inference.inference",
+    "latest_checkpoint": ".checkpoint.state",
     "load": ".api.model",
     "modules": "",
     "plugins": "",
@@ -150,6 +154,7 @@ __all__ = [
     "Traced",
     "UnsupportedOp",
     "Variable",
+    "VariableStore",
     "__version__",
     "as_dtype",
     "cond",
@@ -159,6 +164,7 @@ __all__ = [
     "gradient",
     "gradients",
     "infer",
+    "latest_checkpoint",
     "load",
     "modules",
     "plugins",

@@ -16,12 +16,14 @@ from drystone_base.core.dtypes import DType, as_dtype, from_numpy
 from drystone_base.core.errors import BadRequest
 from drystone_base.core.shown import shape_text
 from drystone_base.graph import Graph
+from drystone_base.state.variables import VARIABLE_KIND, ResourceManager
 from drystone_base.tracing import calls
 from drystone_base.tracing.gradient import value_and_gradients
 from drystone_base.tracing.nests import leaves, mapped
+from drystone_base.tracing.store import VariableStore
 from drystone_base.tracing.tensor import Tensor
 from drystone_base.tracing.trace import Trace
-from drystone_base.tracing.variable import RESOURCES, Variable
+from drystone_base.tracing.variable import Variable
 
 __all__ = ["Function", "RetraceWarning", "Spec", "Traced", "function", "grad", "value_and_grad"]
 
@@ -110,7 +112,9 @@ class Traced:
         self._nest, self.graph = found, trace.graph
         self.variables = tuple(trace.handles)
         self.session = Session(trace.graph, config)
-        self.session.resources = RESOURCES
+        self.session.resources = ResourceManager(VariableStore.active().resources)
+        for shared, variable in trace.variables.items():
+            self.session.resources.put("", VARIABLE_KIND, shared, variable.held)
         names = list(self.outputs.values())
         self._run = self.session.make_callable(names, [f"{n}:0" for n in self.inputs.values()])
 

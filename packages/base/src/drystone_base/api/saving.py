@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
+import numpy as np
+
 from drystone_abi.protos import MetaGraphDef, SaverDef
 from drystone_base.api.function import Function, Traced
 from drystone_base.api.model import Model
 from drystone_base.api.session import Session
-from drystone_base.checkpoint import BundleReader, state_latest
+from drystone_base.checkpoint import BundleReader, BundleWriter, state_latest
 from drystone_base.core.arguments import checked
 from drystone_base.core.errors import BadRequest
 from drystone_base.files.access import checkpoint_files
@@ -31,6 +33,7 @@ from drystone_base.loaders._write import (
     set_signatures,
     write_saved_model,
 )
+from drystone_base.tracing.store import VariableStore
 
 __all__ = ["restore_checkpoint", "save", "save_checkpoint"]
 
@@ -41,26 +44,38 @@ Names: TypeAlias = Mapping[str, str]
 
 
 @checked
-def save_checkpoint(source: Model | Session, prefix: str | os.PathLike[str]) -> None:
+def save_checkpoint(
+    source: Model | Session | VariableStore, prefix: str | os.PathLike[str]
+) -> None:
     """Write the values of all variables and changeable tables as a checkpoint (V2).
 
     A model that came with a saver is saved by it, under the names that its graph restores; any
-    other under the names of its variables, with ``NAME-keys`` and ``NAME-values`` for a table. The
-    folder's ``checkpoint`` file names it as the latest. Raises ``BadRequest`` (``nothing-to-save``,
-    ``cannot-write``), ``KernelError`` (``uninitialized-variable``).
+    other under the names of its variables, with ``NAME-keys`` and ``NAME-values`` for a table; a
+    store of variables under their names. The folder's ``checkpoint`` file names it as the latest. A
+    stop at any point leaves what was there, or the new one, whole. Raises ``BadRequest``
+    (``nothing-to-save``, ``cannot-write``), ``KernelError`` (``uninitialized-variable``).
     """
-    session, saver = _saver_of(source, {})
-    _run_save(session, saver, as_path(prefix))
+    if isinstance(source, VariableStore):
+        _save_store(source, prefix)
+    else:
+        session, saver = _saver_of(source, {})
+        _run_save(session, saver, as_path(prefix))
     state_latest(prefix)
 
 
 @checked
-def restore_checkpoint(source: Model | Session, prefix: str | os.PathLike[str]) -> None:
+def restore_checkpoint(
+    source: Model | Session | VariableStore, prefix: str | os.PathLike[str]
+) -> None:
     """Give all variables and changeable tables the values of a checkpoint.
 
     Reads what :func:`save_checkpoint` or TensorFlow wrote, by names or by object graph. Raises
-    ``CheckpointError``, with the name of what the checkpoint lacks (``checkpoint-no-tensor``).
+    ``CheckpointError``, with the name of what the checkpoint lacks (``checkpoint-no-tensor``);
+    ``BadRequest`` (``variable-mismatch``) for values of another dtype or shape, before any is set.
     """
+    if isinstance(source, VariableStore):
+        _restore_store(source, prefix)
+        return
     graph, objects = _session_of(source).graph, _meta_of(source).object_graph_def
     keys = variable_keys(graph, objects, BundleReader(prefix))
     session, saver = _saver_of(source, keys)
@@ -135,6 +150,25 @@ def _spell_out(graph: Graph) -> None:
             graph.set_attr(node, "shared_name", node.name)
 
 
+def _save_store(store: VariableStore, prefix: str | os.PathLike[str]) -> None:
+    values = {name: (variable.value, variable.dtype) for name, variable in store.items()}
+    if not values:
+        raise _nothing("a store of variables without any")
+    with BundleWriter(prefix) as writer:
+        for name, (value, dtype) in values.items():
+            writer.add(name, value, dtype)
+
+
+def _restore_store(store: VariableStore, prefix: str | os.PathLike[str]) -> None:
+    reader = BundleReader(prefix)
+    with reader.ahead(store):
+        values = {name: reader.tensor(name) for name in store}
+    for name, value in values.items():
+        store[name].check(value.shape, reader.entry(name).dtype)
+    for name, value in values.items():
+        store[name].assign(np.array(value))
+
+
 def _session_of(source: Model | Session | Graph) -> Session:
     if isinstance(source, Graph):
         return Session(source)
@@ -156,16 +190,20 @@ def _saver_of(source: Model | Session, keys: Mapping[str, str]) -> tuple[Session
         return session.beside(session.graph), meta.saver_def
     graph = session.graph.copy()
     if not add_saver(graph, meta, keys):
-        raise BadRequest(
-            "the graph has no state",
-            check="a checkpoint is of variables and tables that can change",
-            found=f"{len(graph)} nodes, none of them a variable or such a table",
-            needed="a graph with variables",
-            remedy="use drystone.write_graph or drystone.save, which need no state",
-            code="nothing-to-save",
-            status="FAILED_PRECONDITION",
-        )
+        raise _nothing(f"{len(graph)} nodes, none of them a variable or such a table")
     return session.beside(graph), meta.saver_def
+
+
+def _nothing(found: str) -> BadRequest:
+    return BadRequest(
+        "there is no state to save",
+        check="a checkpoint is of variables and tables that can change",
+        found=found,
+        needed="a graph or a store with variables",
+        remedy="use drystone.write_graph or drystone.save, which need no state",
+        code="nothing-to-save",
+        status="FAILED_PRECONDITION",
+    )
 
 
 def _can_save(graph: Graph, saver: SaverDef) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -137,42 +138,62 @@ class ResourceHandle:
 class ResourceManager:
     """The named resources of a session, by container, kind and name. Safe to use from threads.
 
-    ``generation`` changes whenever one is forgotten.
+    ``generation`` changes whenever one is forgotten. What a manager has not itself is
+    looked up in ``outer``, and made there: several may share one.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, outer: ResourceManager | None = None) -> None:
         self._objects: dict[tuple[str, str, str], Any] = {}
         self._lock = threading.RLock()
         self.generation = 0
+        self._outer = outer
+        self._inner: weakref.WeakSet[ResourceManager] = weakref.WeakSet()
+        if outer is not None:
+            outer._inner.add(self)
+
+    def put(self, container: str, kind: str, name: str, resource: Any) -> None:
+        """Have a resource here, whatever the outer manager has under that name."""
+        with self._lock:
+            self._objects[container, kind, name] = resource
 
     def get_or_create(self, container: str, kind: str, name: str, create: Callable[[], T]) -> T:
         """The resource of that name, made by ``create`` when there is none."""
         key = (container, kind, name)
         with self._lock:
             if key not in self._objects:
+                if self._outer is not None:
+                    return self._outer.get_or_create(container, kind, name, create)
                 self._objects[key] = create()
             found: T = self._objects[key]
             return found
 
     def find(self, container: str, kind: str, name: str) -> Any | None:
         """The resource of that name, or None."""
-        return self._objects.get((container, kind, name))
+        found = self._objects.get((container, kind, name))
+        return self._outer.find(container, kind, name) if found is None and self._outer else found
 
     def delete(self, container: str, kind: str, name: str) -> bool:
         """Forget the resource; whether there was one."""
         with self._lock:
-            self.generation += 1
-            return self._objects.pop((container, kind, name), None) is not None
+            self._forgets()
+            here = self._objects.pop((container, kind, name), None) is not None
+        return here or (self._outer is not None and self._outer.delete(container, kind, name))
+
+    def _forgets(self) -> None:
+        self.generation += 1
+        for inner in list(self._inner):
+            inner._forgets()
 
     def items(self, kind: str) -> Iterator[tuple[str, Any]]:
         """Name and object of every resource of a kind, sorted by name."""
-        rows = [(n, o) for (_, k, n), o in list(self._objects.items()) if k == kind]
-        yield from sorted(rows, key=lambda row: row[0])
+        rows = {} if self._outer is None else dict(self._outer.items(kind))
+        rows |= {n: o for (_, k, n), o in list(self._objects.items()) if k == kind}
+        yield from sorted(rows.items(), key=lambda row: row[0])
 
     def clear(self, container: str | None = None) -> None:
-        """Forget all resources, or those of one container."""
+        """Forget all resources, or those of one container, of those that are here."""
         with self._lock:
-            self.generation += 1
+            self._forgets()
             if container is None:
                 self._objects.clear()
                 return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -33,6 +34,7 @@ class Trace:
 
     Used as a context: ops that are called inside it are added to its graph. What writes a variable,
     or has no output, runs in the order of the calls; ``effects`` are those that must run.
+    ``variables`` are those that it uses, by their names in the session.
     """
 
     def __init__(self, parent: Trace | None = None) -> None:
@@ -43,6 +45,7 @@ class Trace:
         self.shapes = Shapes(self.graph)
         self.captured: dict[Output, Output] = {}
         self.handles: dict[Variable, Output] = {}
+        self.variables: dict[str, Variable] = {}
         self.effects: list[Node] = []
         self._writes: dict[Output, Node] = {}
         self._reads: dict[Output, list[Node]] = {}
@@ -96,11 +99,17 @@ class Trace:
             return self.capture(self.parent.handle(variable))
         found = self.handles.get(variable)
         if found is None:
-            name = self.graph.unique_name(variable.name)
+            name, shared = self.graph.unique_name(variable.name), self._shared(variable.name)
             found = self.b("VarHandleOp", dtype=variable.dtype, shape=variable.shape, name=name,
-                           shared_name=variable.name)  # fmt: skip
+                           shared_name=shared)  # fmt: skip
             self.handles[variable] = found
+            self.variables[shared] = variable
         return found
+
+    def _shared(self, name: str) -> str:
+        """The name that the session has a variable under: its own, but for those of two stores."""
+        names = itertools.chain([name], (f"{name}_{k}" for k in itertools.count(1)))
+        return next(one for one in names if one not in self.variables)
 
     def emit(
         self, op: str, inputs: Sequence[Any], attrs: Mapping[str, Any], name: str = ""

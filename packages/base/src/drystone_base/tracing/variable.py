@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-import weakref
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -15,16 +13,13 @@ from drystone_base.core.errors import BadRequest
 from drystone_base.core.printable import described
 from drystone_base.core.shown import shape_text
 from drystone_base.graph.node import Output
-from drystone_base.state.variables import VARIABLE_KIND, ResourceManager
 from drystone_base.state.variables import Variable as Held
 from drystone_base.tracing import calls
+from drystone_base.tracing.store import VariableStore
 from drystone_base.tracing.tensor import Operators, Tensor, standing_for
 from drystone_base.tracing.trace import Trace
 
-__all__ = ["RESOURCES", "Variable"]
-
-RESOURCES: Final = ResourceManager()
-"""The variables of all functions, by name."""
+__all__ = ["Variable"]
 
 
 class Variable(Operators):
@@ -32,10 +27,12 @@ class Variable(Operators):
 
     ``initial`` is anything that NumPy makes an array of; floats of Python are ``float32``. In a
     function that is traced a variable is used as a tensor is; outside of one operators give arrays.
-    ``name`` is what checkpoints and SavedModels call it, with a number behind where it is taken.
+    ``name`` is what checkpoints and SavedModels call it, with a number behind where the
+    :class:`~drystone_base.VariableStore` has one of that name; ``trainable`` says whether training
+    changes it.
     """
 
-    __slots__ = ("__weakref__", "_held", "_shape", "name", "trainable")
+    __slots__ = ("__weakref__", "_shape", "held", "name", "trainable")
 
     @checked
     def __init__(
@@ -46,14 +43,11 @@ class Variable(Operators):
             value = np.array(initial, kind.np)
         except (TypeError, ValueError, OverflowError) as error:
             raise _no_numbers(initial) from error
-        self.name = _free_name(name)
         self.trainable = trainable
         self._shape = value.shape
-        self._held: Held = RESOURCES.get_or_create(
-            "", VARIABLE_KIND, self.name, lambda: Held(self.name, kind, value.shape)
-        )
-        self._held.write(value)
-        weakref.finalize(self, RESOURCES.delete, "", VARIABLE_KIND, self.name)
+        self.name = VariableStore.active().add(self, name)
+        self.held = Held(self.name, kind, value.shape)  # what sessions of functions share
+        self.held.write(value)
 
     def __repr__(self) -> str:
         return f"<Variable {self.name!r}: {self.dtype} {shape_text(self.shape)}>"
@@ -61,7 +55,7 @@ class Variable(Operators):
     @property
     def dtype(self) -> DType:  # type: ignore[override]
         """The element type."""
-        return self._held.dtype
+        return self.held.dtype
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -71,7 +65,7 @@ class Variable(Operators):
     @property
     def value(self) -> np.ndarray[Any, Any]:
         """The value now, read-only; while a function is traced the value before its run."""
-        return self._held.read()
+        return self.held.read()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.value, dtype, copy=copy)
@@ -119,8 +113,8 @@ class Variable(Operators):
         trace = Trace.active()
         if trace is None:
             new = eager(self.value, calls.as_array(value, self.dtype))
-            self._check(np.shape(new), from_numpy(np.asarray(new).dtype))
-            self._held.write(np.array(new))
+            self.check(np.shape(new), from_numpy(np.asarray(new).dtype))
+            self.held.write(np.array(new))
             return
         handle = trace.handle(self)
         if isinstance(value, IndexedSlices):
@@ -131,10 +125,11 @@ class Variable(Operators):
             return
         new = calls.as_output(trace, value, self.dtype)
         tensor = Tensor(trace, new)
-        self._check(tensor.shape, tensor.dtype)
+        self.check(tensor.shape, tensor.dtype)
         trace.emit(op, [handle, new], {"dtype": self.dtype})
 
-    def _check(self, shape: tuple[int | None, ...] | None, dtype: DType) -> None:
+    def check(self, shape: tuple[int | None, ...] | None, dtype: DType) -> None:
+        """Raise ``BadRequest`` (``variable-mismatch``) for what the variable cannot hold."""
         same = shape is None or (
             len(shape) == len(self._shape)
             and all(a is None or a == b for a, b in zip(shape, self._shape, strict=True))
@@ -166,10 +161,3 @@ def _no_numbers(initial: Any) -> BadRequest:
         remedy="give an array",
         code="variable-mismatch",
     )
-
-
-def _free_name(name: str) -> str:
-    if RESOURCES.find("", VARIABLE_KIND, name) is None:
-        return name
-    numbers = (f"{name}_{k}" for k in itertools.count(1))
-    return next(one for one in numbers if RESOURCES.find("", VARIABLE_KIND, one) is None)

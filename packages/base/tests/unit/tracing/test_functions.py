@@ -268,14 +268,12 @@ def test_variables_keep_their_dtype_and_shape() -> None:
 
 
 def test_variables_go_with_their_objects() -> None:
-    from drystone_base.tracing.variable import RESOURCES
-
     v = ds.Variable(1.0, "short-lived")
-    name = v.name
-    assert RESOURCES.find("", "variable", name) is not None
+    name, everywhere = v.name, ds.VariableStore.active()
+    assert name in everywhere
     del v
     gc.collect()
-    assert RESOURCES.find("", "variable", name) is None
+    assert name not in everywhere
 
 
 # ---- branches and loops ----------------------------------------------------------------------
