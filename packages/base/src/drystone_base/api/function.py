@@ -6,6 +6,7 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, overload
 
 import numpy as np
@@ -27,6 +28,8 @@ from drystone_base.tracing.variable import Variable
 
 __all__ = ["Function", "RetraceWarning", "Spec", "Traced", "function", "grad", "value_and_grad"]
 
+_MOST_DIMENSIONS: Final = 254
+"""As TensorFlow's TensorShape::MaxDimensions."""
 _MANY: Final = 8
 """So many traces of one function are worth a word."""
 
@@ -42,7 +45,7 @@ class Spec:
 
     @checked
     def __init__(self, shape: Sequence[int | None], dtype: Any = "float32") -> None:
-        self.shape = tuple(None if d is None else int(d) for d in shape)
+        self.shape = _sizes(shape)
         self.dtype: DType = as_dtype(dtype)
 
     @classmethod
@@ -70,6 +73,22 @@ class Spec:
             and len(self.shape) == len(other.shape)
             and all(a is None or a == b for a, b in zip(self.shape, other.shape, strict=True))
         )
+
+
+def _sizes(shape: Sequence[int | None]) -> tuple[int | None, ...]:
+    """A shape that an array can have, with None for unknown sizes."""
+    sizes = tuple(None if d is None else int(d) for d in islice(shape, _MOST_DIMENSIONS + 1))
+    if len(sizes) > _MOST_DIMENSIONS or any(d is not None and not 0 <= d < 2**63 for d in sizes):
+        raise BadRequest(
+            "no array has this shape",
+            check="a shape has at most 254 sizes, each 0 to 2^63 - 1 or None for an unknown one",
+            found=f"more than {_MOST_DIMENSIONS} sizes" if len(sizes) > _MOST_DIMENSIONS
+            else list(sizes),
+            needed="sizes such as (None, 28, 28)",
+            remedy="write None where a size is not known",
+            code="bad-argument",
+        )  # fmt: skip
+    return sizes
 
 
 def _spec_of(leaf: Any) -> Any:

@@ -81,11 +81,12 @@ def discover(settings: Settings) -> Discovery:
 def from_path(path: str | os.PathLike[str]) -> Discovery:
     """What one file or folder offers."""
     found = Discovery()
+    path = str(os.fspath(path))  # the system lists a folder in bytes for a str of NumPy
     if os.path.isdir(path):
-        _search(found, os.fspath(path))
+        _search(found, path)
     else:
         found.plugins.append(_plugin(os.path.realpath(path), "load_library"))
-        found.places.append(Place(os.fspath(path), 1))
+        found.places.append(Place(path, 1))
     found.order()
     return found
 

@@ -44,6 +44,7 @@ def functions() -> dict[str, str]:
     return {function_name(op): op for op in names() if op.isidentifier() and op[0] != "_"}
 
 
+@checked
 def described(definition: OpDef) -> str:
     """What an op takes and gives, as the text of its function."""
     inputs = ", ".join(map(_argument, definition.inputs)) or "nothing"

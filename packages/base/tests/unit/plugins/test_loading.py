@@ -8,6 +8,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from plugin_files import VARIANTS, Compile, own_settings, own_site, put, records_flag, search
 
@@ -409,3 +410,13 @@ def test_what_a_broken_plugin_offered_has_a_reason(
 def test_importing_searches_nothing(site: Path) -> None:
     """Nothing is found or opened before something asks."""
     assert Manager().found.plugins == []
+
+
+# paths -------------------------------------------------------------------------------------------
+
+
+def test_a_folder_may_be_a_string_of_numpy(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no library")
+    found = from_path(np.str_(tmp_path))
+    assert found.plugins == []
+    assert [place.place for place in found.places] == [str(tmp_path)]

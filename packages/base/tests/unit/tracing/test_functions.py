@@ -466,3 +466,25 @@ def test_one_of_several_traces_is_saved(tmp_path: Path) -> None:
         ds.save(double, tmp_path / "two")
     ds.save(double.trace(ds.Spec([None])), tmp_path / "one")
     assert ds.load(tmp_path / "one")(floats(4))["output"].shape == (4,)
+
+
+# ---- what is no shape ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("shape", "found"),
+    [
+        ((-3,), r"\[-3\]"),
+        ((2, 2**63), r"\[2, 9223372036854775808\]"),
+        (range(10**12), "more than 254 sizes"),
+        ([1] * 255, "more than 254 sizes"),
+    ],
+)
+def test_a_spec_has_a_shape_that_an_array_can_have(shape: Any, found: str) -> None:
+    with pytest.raises(BadRequest, match=f"no array has this shape(.|\n)*found: {found}"):
+        ds.Spec(shape)
+
+
+def test_a_spec_takes_every_shape_of_an_array() -> None:
+    assert ds.Spec([1] * 254).shape == (1,) * 254
+    assert ds.Spec((0, None, np.int64(2))).shape == (0, None, 2)
