@@ -5,6 +5,7 @@ Run `python3 ci/bootstrap.py SESSION` for a private environment with nox in it, 
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -31,6 +32,7 @@ from ci.scripts.sessions import (  # noqa: E402
     install_built,
     install_wheels,
     lint_steps,
+    package_tests,
     pytest,
     run_types,
     test_steps,
@@ -107,10 +109,38 @@ def integration(session: nox.Session) -> None:
     pytest(session, "integration", "--wheels", str(WHEELS), "integration_tests")
 
 
+@nox.session(python=PYTHONS["tested"])
+def package(session: nox.Session) -> None:
+    """Tests of packages on their wheels: `-- base optimizer`, with `--wheels FOLDER` built ones."""
+    package_tests(session)
+
+
+@nox.session
+def tools(session: nox.Session) -> None:
+    """Tests of the tooling in ci/ and bench/, which run from the tree."""
+    session.install(*third_party(), *requirements("test", "lint"))
+    pytest(session, "tools", "-n", "2", "ci/tests")
+
+
+@nox.session(venv_backend="none")
+def changed(session: nox.Session) -> None:
+    """Sessions of what a diff touches and what stands on it; `-- --base REF --list --json`."""
+    words = (sys.executable, "-m", "ci.scripts.changed", *session.posargs)
+    if {"--list", "--json", "-h", "--help"} & set(session.posargs):
+        session.run(*words, external=True)
+        return
+    plan = json.loads(str(session.run(*words, "--json", external=True, silent=True)))
+    steps = Steps(CommandFailed)
+    for name, *given in plan["sessions"]:
+        command = (sys.executable, "-m", "nox", "-s", name, "--", *given)
+        steps.run(name, partial(session.run, *command, external=True))
+    close(session, steps)
+
+
 @nox.session
 def build(session: nox.Session) -> None:
-    """Build sdists and wheels into .drystone-env/wheels and check what is in them."""
-    build_packages(session)
+    """Sdists and wheels in .drystone-env/wheels, checked; `-- base`: that and what it needs."""
+    build_packages(session, only=tuple(session.posargs))
     session.install(*requirements("lint"))
     session.run("python", "-m", "ci.checks", "--wheels", str(WHEELS))
 

@@ -25,7 +25,7 @@ __all__ = ["ELSEWHERE", "GENERATORS", "main"]
 GENERATORS = (
     "platform_tables", "abi_platform_macros", "letter_case", "metapackage_pins", "compat_page",
     "missing_packages",
-    "codeowners",
+    "codeowners", "matrix_page", "workflows",
     "families_index", "ops_stub",
     "settings_pages", "cli_page", "headers_page", "native_ops", "ops_left_out",
     "coverage_generate", "seed_coverage", "performance_page",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from functools import partial
 from os import pathsep
 from pathlib import Path
@@ -9,6 +10,7 @@ from random import randrange
 
 import nox
 
+from ci.scripts.jobs import Matrix, closure, tests_of
 from ci.scripts.project import ROOT, packages
 from ci.scripts.session_parts import requirements
 from ci.scripts.steps import Steps
@@ -26,6 +28,7 @@ __all__ = [
     "install_built",
     "install_wheels",
     "lint_steps",
+    "package_tests",
     "pytest",
     "run_types",
     "test_steps",
@@ -50,18 +53,21 @@ def build_packages(
     session: nox.Session,
     without: tuple[str, ...] = (),
     apart: tuple[str, ...] = (),
+    only: tuple[str, ...] = (),
     quick: bool = False,
 ) -> list[Path]:
     """Build every package into an sdist and, from that, a wheel; the wheels, lowest layer first.
 
     Those named in `without` are not built, and those whose build needs large downloads only where
-    `apart` names them. A `quick` build is for this machine only.
+    `apart` names them. With `only`, those and what they depend on. A `quick` build is for this
+    machine only.
     """
     session.install("uv>=0.5")
-    options = [f"--without={key}" for key in without] + [f"--apart={key}" for key in apart]
+    named = {"without": without, "apart": apart, "only": only}
+    options = [f"--{option}={key}" for option, keys in named.items() for key in keys]
     options += ["--quick"] if quick else []
     session.run("python", "-m", "ci.scripts.wheels", str(WHEELS), *options)
-    return [wheel_of(package, WHEELS) for package in chosen(without, apart)]
+    return [wheel_of(package, WHEELS) for package in chosen(without, apart, only)]
 
 
 def install_wheels(
@@ -78,6 +84,30 @@ def install_wheels(
     """
     built = build_packages(session, without, quick=quick)
     install_built(session, built if cpu else without_cpu(built), *requirements(*names))
+
+
+def package_tests(session: nox.Session) -> None:
+    """Tests of the packages that the session is given, on their wheels and what those need.
+
+    After `--wheels FOLDER` nothing is built.
+    """
+    words = argparse.ArgumentParser(prog="nox -s package --")
+    words.add_argument("packages", nargs="+", choices=list(PACKAGES), metavar="PACKAGE")
+    words.add_argument("--wheels", type=Path, help="folder with built ones")
+    given = words.parse_args(session.posargs)
+    session.posargs.clear()
+    matrix = Matrix()
+    beside = [
+        key for one in given.packages for key in matrix.table["packages"][one].get("with", ())
+    ]
+    needed = closure(PACKAGES, [*given.packages, *beside])
+    if given.wheels:
+        wheels = [wheel_of(PACKAGES[key], given.wheels) for key in needed]
+    else:
+        wheels = build_packages(session, only=tuple(needed), quick=True)
+    install_built(session, wheels, *requirements("test"))
+    report = f"package-{session.python}"
+    pytest(session, report, *(path for key in given.packages for path in tests_of(matrix, key)))
 
 
 def without_cpu(built: list[Path]) -> list[Path]:
@@ -119,6 +149,12 @@ def lint_steps(session: nox.Session, steps: Steps) -> None:
         "ruff check": ("ruff", "check", "."),
         "ruff format": ("ruff", "format", "--check", "."),
         "checks": ("python", "-m", "ci.checks"),
+        "workflows": (
+            "check-jsonschema",
+            "--builtin-schema",
+            "vendor.github-workflows",
+            *sorted(map(str, (ROOT / ".github" / "workflows").glob("*.yml"))),
+        ),
     }.items():
         steps.run(name, partial(session.run, *command, env=tree))
 

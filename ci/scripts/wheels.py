@@ -1,4 +1,4 @@
-"""Sdists and wheels of the packages: python -m ci.scripts.wheels FOLDER [--quick] [--without KEY]
+"""Sdists and wheels of the packages: python -m ci.scripts.wheels FOLDER [--quick] [--only KEY]
 
 Each package is built into an sdist and, from that, into a wheel; FOLDER is emptied first. Builds
 run beside each other, the longest first, once drystone-plugin-abi is there, which native ones need.
@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from ci.scripts.jobs import closure
 from ci.scripts.project import ROOT, Package, packages
 
 __all__ = ["build", "chosen", "command", "main", "wheel_of"]
@@ -29,12 +30,18 @@ QUICK = {
 LONGEST = ("cpu", "base")
 
 
-def chosen(without: Iterable[str] = (), apart: Iterable[str] = ()) -> list[Package]:
-    """Packages to build, lowest layer first; those with large downloads only where `apart`."""
-    left_out, named = set(without), set(apart)
+def chosen(
+    without: Iterable[str] = (), apart: Iterable[str] = (), only: Iterable[str] = ()
+) -> list[Package]:
+    """Packages to build, lowest layer first; those with large downloads only where `apart`.
+
+    With `only`: those that it names, and what they depend on.
+    """
+    every, left_out, named = packages(), set(without), set(apart)
+    wanted = closure(every, only or every)
     return [
-        package for key, package in packages().items()
-        if key not in left_out and (not package.apart or key in named)
+        every[key] for key in wanted
+        if key not in left_out and (not every[key].apart or key in named)
     ]  # fmt: skip
 
 
@@ -85,8 +92,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="for this machine only")
     parser.add_argument("--without", action="append", default=[], metavar="KEY")
     parser.add_argument("--apart", action="append", default=[], metavar="KEY")
+    parser.add_argument("--only", action="append", default=[], metavar="KEY")
     options = parser.parse_args(arguments)
-    failed = build(chosen(options.without, options.apart), options.folder, options.quick)
+    wanted = chosen(options.without, options.apart, options.only)
+    failed = build(wanted, options.folder, options.quick)
     if failed:
         print(f"not built: {', '.join(failed)}")
     return int(bool(failed))

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.tags import compatible_tags, cpython_tags
+from packaging.utils import parse_wheel_filename
 
 from integration_tests.support import InstalledEnv
 
+TOP = Path(__file__).resolve().parents[2]
 GOLDEN = Path(__file__).parent / "public_names.json"
 
 
@@ -102,3 +106,16 @@ for dist in distributions():
                 missing.append(f"{dist.name} needs {text}, {have} is installed")
 print(json.dumps(missing))
 """
+
+
+def test_every_python_of_the_matrix_takes_the_same_wheels(wheels: list[Path]) -> None:
+    """No wheel is of one Python alone: another one compiles nothing."""
+    table = tomllib.loads((TOP / "ci/matrix.toml").read_text(encoding="utf-8"))
+    pythons = [tuple(map(int, text.split("."))) for text in table["python"]["tested"]]
+    for wheel in wheels:
+        *_, tags = parse_wheel_filename(wheel.name)
+        for version in pythons:
+            platforms = [tag.platform for tag in tags]
+            known = {*cpython_tags(version, platforms=platforms),
+                     *compatible_tags(version, platforms=platforms)}  # fmt: skip
+            assert tags & known, f"Python {version} does not take {wheel.name}"
