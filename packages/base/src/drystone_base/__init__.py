@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from drystone_base.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
+    from drystone_base import dtypes as dtypes
     from drystone_base import modules as modules
     from drystone_base import plugins as plugins
     from drystone_base.api.config import SessionConfig as SessionConfig
@@ -102,6 +103,7 @@ _HOME = {
     "as_dtype": ".core.dtypes",
     "cond": ".tracing.control_flow",
     "custom_gradient": ".tracing.gradient",
+    "dtypes": "",
     "function": ".api.function",
     "grad": ".api.function",
     "gradient": ".autodiff",
@@ -159,6 +161,7 @@ __all__ = [
     "as_dtype",
     "cond",
     "custom_gradient",
+    "dtypes",
     "function",
     "grad",
     "gradient",
