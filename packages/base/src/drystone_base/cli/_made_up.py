@@ -14,8 +14,9 @@ import numpy as np
 
 from drystone_abi.protos import Example
 from drystone_base.cli._readers import Reader, reader_of
+from drystone_base.cli._sparse_inputs import SparseInputs, sparse_inputs
 from drystone_base.cli._values import Array, made_up
-from drystone_base.core.dtypes import INT64, STRING, DType
+from drystone_base.core.dtypes import STRING, DType
 from drystone_base.core.tensor import string_array
 from drystone_base.graph import Graph, held_tensor
 from drystone_base.kernels.evaluate import evaluate
@@ -29,7 +30,6 @@ _NUMBERS: Final = 32
 _GIF: Final = bytes.fromhex(
     "47494638396101000100800000ffffff00000021f90400000000002c00000000010001000002024401003b"
 )
-_PARTS: Final = ("indices", "values", "dense_shape")
 
 
 def make_inputs(
@@ -40,10 +40,11 @@ def make_inputs(
 ) -> dict[str, Array]:
     """Values by name for the inputs of a signature that ``shapes`` names.
 
-    ``graph`` is asked for where there are strings: with cached plans it was not read.
+    ``graph`` is asked for where there are strings or may be sparse tensors: with cached plans it
+    was not read.
     Raises ``BadRequest`` (``cannot-make-input``) as :func:`made_up` does.
     """
-    sparse = _sparse_parts(signature.inputs)
+    sparse = sparse_inputs(signature.inputs, graph)
     made: dict[str, Array] = {}
     for name in shapes:
         spec = signature.inputs[name]
@@ -159,24 +160,9 @@ _MAKERS: Final[Mapping[str, Any]] = {
 # ---- sparse tensors ----------------------------------------------------------------------------
 
 
-def _sparse_parts(inputs: Mapping[str, TensorSpec]) -> dict[str, tuple[str, str, str]]:
-    """The names of all three parts, by each of them."""
-    found = {}
-    for name in inputs:
-        stem, mark, last = name.rpartition("/")
-        if last != "indices":
-            continue
-        shape = next((n for n in ("dense_shape", "shape") if f"{stem}{mark}{n}" in inputs), "")
-        names = (name, f"{stem}{mark}values", f"{stem}{mark}{shape}")
-        if shape and names[1] in inputs and inputs[name].dtype is INT64 is inputs[names[2]].dtype:
-            found.update(dict.fromkeys(names, names))
-    return found
-
-
 def _sparse_part(
-    inputs: Mapping[str, TensorSpec], names: tuple[str, str, str], name: str,
-    rng: np.random.Generator,
-) -> Array:  # fmt: skip
+    inputs: Mapping[str, TensorSpec], names: SparseInputs, name: str, rng: np.random.Generator
+) -> Array:
     """One part of a sparse tensor of a few values, the same tensor for all three."""
     indices, values, shape = (inputs[n] for n in names)
     known = [(indices.shape or ())[1:2], (shape.shape or ())[:1]]
@@ -184,9 +170,9 @@ def _sparse_part(
     sizes = (1, *([_SIDE] * (rank - 1)))[:rank]
     stated = (values.shape or (-1,))[0]
     count = min(2 if stated < 0 else stated, int(np.prod(sizes, dtype=np.int64)))
-    if name == names[1]:
+    if name == names.values:
         return made_up(name, values.dtype, (count,), rng)
-    if name == names[2]:
+    if name == names.shape:
         return np.array(sizes, np.int64)
     if not rank:
         return np.zeros((count, 0), np.int64)

@@ -1,4 +1,4 @@
-"""What a graph reads a string as: the op that parses or decodes it, through calls and loops."""
+"""Which ops read an input, through calls and loops, and what one reads a string as."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from drystone_base.graph import Graph, Node
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.properties import RESHAPES
 
-__all__ = ["Reader", "reader_of"]
+__all__ = ["Reader", "arrivals", "reader_of"]
 
 _READERS: Final = frozenset({
     "ParseExample", "ParseExampleV2", "ParseSingleExample", "DecodeRaw", "DecodePaddedRaw",
@@ -37,6 +37,12 @@ class Reader(NamedTuple):
 
 def reader_of(graph: Graph, tensor: str) -> Reader | None:
     """The first op that reads the tensor as something, None where none is known to."""
+    found = (u for u, slot in arrivals(graph, tensor) if u.op in _READERS and slot == 0)
+    return next(map(Reader, found), None)
+
+
+def arrivals(graph: Graph, tensor: str) -> Iterator[tuple[Node, int]]:
+    """Each op that gets the tensor, with the number of its input, through calls and loops."""
     node, index = graph.output(tensor)
     pending = [(node, index)]
     users: dict[Graph, dict[tuple[Node, int], list[tuple[Node, int]]]] = {}
@@ -49,10 +55,8 @@ def reader_of(graph: Graph, tensor: str) -> Reader | None:
         if inside not in users:
             users[inside] = _users(inside)
         for user, slot in users[inside].get(value, ()):
-            if user.op in _READERS and slot == 0:
-                return Reader(user)
+            yield user, slot
             pending += _handed_on(user, slot)
-    return None
 
 
 def _users(graph: Graph) -> dict[tuple[Node, int], list[tuple[Node, int]]]:

@@ -125,20 +125,63 @@ def test_strings_that_nothing_reads_are_words(tmp_path: Path) -> None:
     assert all(word.isalpha() for word in made["text"].tolist())
 
 
-@pytest.mark.parametrize("last", ["shape", "dense_shape"])
+NAMED = [
+    ("s/indices", "s/values", "s/shape"),  # tf.compat.v1.sparse_placeholder
+    ("s/indices", "s/values", "s/dense_shape"),
+    ("s", "s_1", "s_2"),  # tf.function
+    ("s_indices", "s_values", "s_dense_shape"),
+    ("indices", "values", "dense_shape"),
+    ("indices_of_s", "values_of_s", "shape_of_s"),
+    ("sIndices", "sValues", "sDenseShape"),
+    ("a", "b", "c"),  # only the graph says so
+]
+
+
+@pytest.mark.parametrize("names", NAMED)
 @pytest.mark.parametrize("rank", [1, 2, 3])
-def test_parts_of_a_sparse_tensor_fit(tmp_path: Path, last: str, rank: int) -> None:
+def test_parts_of_a_sparse_tensor_fit(tmp_path: Path, names: Any, rank: int) -> None:
     graph = Graph()
     parts = [
-        graph.add("Placeholder", f"s/{name}", attrs={"dtype": dtype, "shape": shape})
-        for name, dtype, shape in (
-            ("indices", INT64, (-1, rank)), ("values", FLOAT32, (-1,)), (last, INT64, (rank,)),
+        graph.add("Placeholder", name, attrs={"dtype": dtype, "shape": shape})
+        for name, dtype, shape in zip(
+            names, (INT64, FLOAT32, INT64), ((-1, rank), (-1,), (rank,)), strict=True
         )
-    ]  # fmt: skip
+    ]
     default = const(graph, "zero", np.float32(0), FLOAT32)
     inputs = [parts[0], parts[2], parts[1], default]
     graph.add("SparseToDense", "y", inputs, attrs={"T": FLOAT32, "Tindices": INT64})
     run(graph, tmp_path)
+
+
+def test_two_sparse_tensors_that_ops_join(tmp_path: Path) -> None:
+    """Lists of indices, of values and of shapes: each tensor's have one place in all three."""
+    graph = Graph()
+    types = {"indices": (INT64, None), "values": (FLOAT32, (-1,)), "shape": (INT64, None)}
+    made = {
+        word: [
+            graph.add("Placeholder", f"p{k}{k * len(word)}", attrs={"dtype": dtype, "shape": shape})
+            for k in (1, 2)
+        ]
+        for word, (dtype, shape) in types.items()
+    }
+    inputs = [*made["indices"], *made["values"], *made["shape"]]
+    graph.add("SparseConcat", "y", inputs, attrs={"concat_dim": 0, "N": 2, "T": FLOAT32})
+    run(graph, tmp_path)
+
+
+def test_numbered_inputs_of_other_shapes_are_no_parts() -> None:
+    inputs = {
+        "x": TensorSpec("a:0", INT64, (-1, 3)),
+        "x_1": TensorSpec("b:0", FLOAT32, (-1,)),
+        "x_2": TensorSpec("c:0", INT64, (4,)),
+    }
+    shapes = {name: (2, 3)[: len(spec.shape or ())] for name, spec in inputs.items()}
+    graph = Graph()
+    for spec in inputs.values():
+        attrs = {"dtype": spec.dtype, "shape": spec.shape}
+        graph.add("Placeholder", spec.tensor[:-2], attrs=attrs)
+    made = make_inputs(lambda: graph, Signature("s", inputs, {}), shapes, np.random.default_rng(0))
+    assert [a.shape for a in made.values()] == [(2, 3), (2,), (2,)]
 
 
 def test_what_is_named_alike_but_is_none_stays_as_it_is() -> None:
