@@ -144,10 +144,10 @@ def main(arguments: list[str] | None = None) -> int:
                 failed.append(f"files under {name}")
             if call(where / "operators_test"):
                 failed.append(f"operators of regions under {name}")
+            host = (sys.executable, "-m", "pytest", *PYTEST, *programs())
+            if call(*host, env={"HOST_SANITIZERS": name}):
+                failed.append(f"programs of the host's tests under {name}")
             if name == "address":
-                host = (sys.executable, "-m", "pytest", *PYTEST, *programs())
-                if call(*host, env={"HOST_SANITIZERS": "all"}):
-                    failed.append("programs of the host's tests")
                 pytest = (sys.executable, "-m", "pytest", *PYTEST, *SUITES)
                 if call(*pytest, env=settings(name, where) | level):
                     failed.append(f"suites under {name}")

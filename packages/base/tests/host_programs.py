@@ -12,7 +12,7 @@ from pathlib import Path
 
 from compiling import INCLUDE, SANITIZE, compile_program, compiler
 
-__all__ = ["build", "build_fuzzer", "run"]
+__all__ = ["CHECKS", "build", "build_fuzzer", "run"]
 
 HOST = Path(__file__).resolve().parents[1] / "host"
 SOURCES = HOST / "src"
@@ -22,8 +22,10 @@ PREFIX = (
     *("string_view", "thread", "unordered_map", "utility", "vector"),
 )
 """Standard headers that most sources include; compiled once, they take a fifth off the build."""
-CHECKS = ("-fsanitize=address", "-g1") if "HOST_SANITIZERS" not in os.environ else SANITIZE
-"""What is looked for: bad memory; by `nox -s sanitize` also undefined behaviour.
+CHECKS = {
+    "": ("-fsanitize=address", "-g1"), "address": SANITIZE, "thread": ("-fsanitize=thread", "-g1"),
+}[os.environ.get("HOST_SANITIZERS", "")]  # fmt: skip
+"""What is looked for: bad memory; by `nox -s sanitize` also undefined behaviour, and data races.
 
 With all checks the sources take half as long again to compile.
 """
