@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
+from drystone_base.kernels._pieces import PIECE
 from drystone_base.kernels._registry import Array, Call
 
 __all__ = [
-    "PIECE",
     "attr_bytes",
     "char_starts",
     "each",
@@ -18,10 +18,6 @@ __all__ = [
     "join_all",
     "scalar_string",
 ]
-
-
-PIECE: Final = 1 << 16
-"""Strings that are made in one go: nobody else runs meanwhile, nor looks at the time."""
 
 
 def each(function: Callable[[bytes], bytes], values: Array) -> Array:

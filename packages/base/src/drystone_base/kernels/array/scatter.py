@@ -14,6 +14,7 @@ import numpy as np
 
 from drystone_base.kernels._indices import bad_rows, check_below, int_vector
 from drystone_base.kernels._limits import check_size
+from drystone_base.kernels._pieces import elements
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet
 from drystone_base.state.variables import Variable, resource_of
@@ -32,7 +33,7 @@ def _divide(target: Array, rows: Array, updates: Array) -> None:
     if target.dtype.kind not in "iu":
         np.divide.at(target, rows, updates)
         return
-    for row, update in zip(rows.tolist(), updates, strict=True):
+    for row, update in zip(elements(rows), updates, strict=True):
         # Integers divide towards zero.
         quotient = np.abs(target[row]) // np.abs(update)
         target[row] = np.where((target[row] < 0) == (update < 0), quotient, -quotient)
@@ -40,7 +41,7 @@ def _divide(target: Array, rows: Array, updates: Array) -> None:
 
 def _add(target: Array, rows: Array, updates: Array) -> None:
     if target.dtype == object:
-        for row, update in zip(rows.tolist(), updates, strict=True):
+        for row, update in zip(elements(rows), updates, strict=True):
             target[row] = target[row] + update
         return
     np.add.at(target, rows, updates)
@@ -53,7 +54,7 @@ def _extreme(better: Any, whole: Any) -> Write:
         if target.dtype.kind in "iu":
             whole.at(target, rows, updates)
             return
-        for row, update in zip(rows.tolist(), updates, strict=True):
+        for row, update in zip(elements(rows), updates, strict=True):
             target[row] = np.where(better(update, target[row]), update, target[row])
 
     return write

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.kernels._indices import wrap_axis
+from drystone_base.kernels._pieces import PIECE
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import widen
 
@@ -15,9 +16,6 @@ __all__: list[str] = []
 
 NUMBERS: Final = "biufc"
 """Kinds of dtypes that NumPy sorts by itself."""
-
-_PIECE: Final = 1 << 16
-"""Elements that become Python's at once: no other thread runs meanwhile, nor looks at the time."""
 
 
 def _classes(x: Array, axis: int) -> tuple[Array, Array]:
@@ -48,8 +46,8 @@ def _seen(x: Array, axis: int) -> tuple[Array, Array]:
     seen: dict[Any, int] = {}
     numbers = np.empty(len(rows), np.intp)
     firsts = np.empty(len(rows), np.intp)
-    for begin in range(0, len(rows), _PIECE):
-        keys = _keys(rows[begin : begin + _PIECE])
+    for begin in range(0, len(rows), PIECE):
+        keys = _keys(rows[begin : begin + PIECE])
         known = len(seen)
         classes = [seen.setdefault(key, len(seen)) for key in keys]
         numbers[begin : begin + len(keys)] = classes
@@ -127,10 +125,10 @@ def _is_in(x: Array, y: Array) -> Array:
     if wide.dtype.kind in NUMBERS:
         return np.isin(wide, widen(y), kind="sort")
     known: set[Any] = set()
-    for begin in range(0, y.size, _PIECE):
-        known.update(y[begin : begin + _PIECE].tolist())
+    for begin in range(0, y.size, PIECE):
+        known.update(y[begin : begin + PIECE].tolist())
     out = np.empty(x.size, bool)
-    for begin in range(0, x.size, _PIECE):
-        piece = x[begin : begin + _PIECE].tolist()
+    for begin in range(0, x.size, PIECE):
+        piece = x[begin : begin + PIECE].tolist()
         out[begin : begin + len(piece)] = [value in known for value in piece]
     return out

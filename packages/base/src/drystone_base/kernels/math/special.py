@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.kernels._pieces import elements
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._widen import quiet
 from drystone_base.kernels.math._elementwise import Function
@@ -24,7 +25,7 @@ _SLOPE: Final = math.sqrt(math.pi) / 2
 
 def _each(function: Callable[[float], float], x: Array) -> Array:
     """A function of Python floats applied to every element of a float64 array."""
-    return np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size).reshape(x.shape)
+    return np.fromiter(map(function, elements(x)), np.float64, x.size).reshape(x.shape)
 
 
 def erf(x: Array) -> Array:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.kernels._pieces import PIECE
 from drystone_base.kernels._registry import Array
 from drystone_base.kernels.random._philox import Stream, doubles, floats
 
@@ -102,12 +103,23 @@ def integers(
 
 
 def permutation(stream: Stream, size: int) -> Array:
-    """A shuffle of ``range(size)`` by swaps from the front, int64."""
-    order = list(range(size))
-    for k, word in enumerate(_words(stream, max(size - 1, 0)).tolist()):
-        other = k + word % (size - k)
-        order[k], order[other] = order[other], order[k]
-    return np.array(order, np.int64)
+    """A shuffle of ``range(size)`` by swaps from the front, int64.
+
+    Lists become arrays, and arrays lists, in pieces: each keeps the interpreter's lock meanwhile,
+    and nothing can stop the run.
+    """
+    order: list[int] = []
+    for begin in range(0, size, PIECE):
+        order += range(begin, min(begin + PIECE, size))
+    for begin in range(0, size - 1, PIECE):
+        words = _words(stream.skip(begin // 4), min(PIECE, size - 1 - begin)).tolist()
+        for k, word in enumerate(words, begin):
+            other = k + word % (size - k)
+            order[k], order[other] = order[other], order[k]
+    out = np.empty(size, np.int64)
+    for begin in range(0, size, PIECE):
+        out[begin : begin + PIECE] = order[begin : begin + PIECE]
+    return out
 
 
 def categorical(stream: Stream, logits: Array, count: int) -> Array:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from drystone_base.kernels._pieces import elements
 from drystone_base.kernels._registry import Array
 from drystone_base.kernels.random._philox import floats
 
@@ -136,5 +137,5 @@ def truncated_normal(stream: ThreeFry, shape: tuple[int, ...], dtype: np.dtype[A
     wide = np.maximum(points.astype(np.float64), np.finfo(np.float32).tiny)
     below, above = _NORMAL.cdf(-2.0), _NORMAL.cdf(2.0)
     places = below + wide * (above - below)
-    found = np.fromiter(map(_NORMAL.inv_cdf, places.ravel().tolist()), np.float64, places.size)
+    found = np.fromiter(map(_NORMAL.inv_cdf, elements(places)), np.float64, places.size)
     return _narrow(found.reshape(shape), dtype)

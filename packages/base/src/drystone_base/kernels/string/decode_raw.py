@@ -8,6 +8,7 @@ import numpy as np
 
 from drystone_base.core.tensor import string_array
 from drystone_base.kernels._limits import byte_limit, check_size
+from drystone_base.kernels._pieces import elements
 from drystone_base.kernels._registry import Array, Call, kernel
 
 
@@ -56,7 +57,7 @@ def decode_padded_raw(call: Call, values: Array, fixed_length: Array) -> Array:
         needed=f"a positive multiple of {size}",
     )
     check_size(call, (values.size, length), np.dtype(np.uint8))
-    data = b"".join(t[:length].ljust(length, b"\0") for t in values.ravel().tolist())
+    data = b"".join(t[:length].ljust(length, b"\0") for t in elements(values))
     return _numbers(call, data, (*values.shape, length // size))
 
 
@@ -70,7 +71,7 @@ def decode_compressed(call: Call, values: Array) -> Array:
         found=kind,
         needed="'', ZLIB or GZIP",
     )
-    flat = [t if not kind else _inflate(call, t, kind) for t in values.ravel().tolist()]
+    flat = [t if not kind else _inflate(call, t, kind) for t in elements(values)]
     return string_array(flat, values.shape)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from drystone_base.core.fingerprint import fingerprint64
 from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.kernels._strings import each_number
 
 _MASK: Final = (1 << 64) - 1
 _MURMUR_SEED: Final = 0xDECAFCAFFE
@@ -31,8 +32,7 @@ def _buckets(call: Call) -> int:
 def legacy(call: Call, values: Array) -> Array:
     """MurmurHash64A of each string, modulo ``num_buckets``; int64."""
     count = _buckets(call)
-    flat = [murmur64(v) % count for v in values.ravel().tolist()]
-    return np.array(flat, np.int64).reshape(values.shape)
+    return each_number(lambda v: murmur64(v) % count, values, np.int64)
 
 
 @kernel("StringToHashBucketStrong")
@@ -42,8 +42,7 @@ def strong(call: Call, values: Array) -> Array:
     call.require(len(key) == 2, "the key must be two integers", found=key, needed="2 integers")
     count = _buckets(call)
     low, high = (int(k) & _MASK for k in key)
-    flat = [siphash(v, low, high) % count for v in values.ravel().tolist()]
-    return np.array(flat, np.int64).reshape(values.shape)
+    return each_number(lambda v: siphash(v, low, high) % count, values, np.int64)
 
 
 def murmur64(data: bytes, seed: int = _MURMUR_SEED) -> int:

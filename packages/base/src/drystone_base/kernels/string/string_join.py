@@ -9,8 +9,9 @@ import numpy as np
 from drystone_base.core.tensor import string_array
 from drystone_base.kernels._indices import only_scalar_int
 from drystone_base.kernels._limits import check_size
+from drystone_base.kernels._pieces import PIECE
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels._strings import PIECE, attr_bytes, join_all
+from drystone_base.kernels._strings import attr_bytes, join_all
 
 
 @kernel("StringJoin")

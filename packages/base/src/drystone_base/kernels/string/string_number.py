@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from drystone_base.core.dtypes import BOOL, STRING
-from drystone_base.core.tensor import string_array
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels._strings import each_number
+from drystone_base.kernels._strings import each, each_number
 from drystone_base.kernels.string._number_text import read_number
 
 
@@ -68,14 +67,14 @@ def as_string(call: Call, values: Array) -> Array:
         flags = "-" if call.attrs["fill"] == "-" else ""
         cut = f".{call.attrs['precision']}" if call.attrs["precision"] >= 0 else ""
         form = f"%{flags}{call.attrs['width']}{cut}s".encode()
-        return string_array([form % v for v in values.ravel().tolist()], values.shape)
+        return each(lambda v: form % v, values)
     if dtype is BOOL:
         write = lambda v: b"true" if v else b"false"  # noqa: E731
     elif dtype.is_complex:
         write = lambda v: f"({_one(pattern, v.real)},{_one(pattern, v.imag)})".encode()  # noqa: E731
     else:
         write = lambda v: _one(pattern, v).encode()  # noqa: E731
-    return string_array([write(v) for v in values.ravel().tolist()], values.shape)
+    return each(write, values)
 
 
 def _one(pattern: str, value: float) -> str:

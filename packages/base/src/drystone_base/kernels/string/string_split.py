@@ -10,6 +10,7 @@ import numpy as np
 
 from drystone_base.core.tensor import string_array
 from drystone_base.kernels._limits import check_size
+from drystone_base.kernels._pieces import elements
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import attr_bytes, scalar_string
 
@@ -46,7 +47,7 @@ def string_split(call: Call, values: Array, delimiter: Array) -> tuple[Array, Ar
         found = pattern.split(text) if pattern else text.split(cut)
         return [t for t in found if t] if call.attrs["skip_empty"] else found
 
-    return _sparse_rows([tokens(text) for text in values.tolist()])
+    return _sparse_rows([tokens(text) for text in elements(values)])
 
 
 @kernel("StringSplitV2")
@@ -56,8 +57,8 @@ def string_split_v2(call: Call, values: Array, sep: Array) -> tuple[Array, Array
     cut = scalar_string(call, sep, "the separator")
     limit = call.attrs["maxsplit"]
     if not cut and limit >= 0:
-        return _sparse_rows([_words(text, limit) for text in values.tolist()])
-    return _sparse_rows([text.split(cut or None, limit) for text in values.tolist()])
+        return _sparse_rows([_words(text, limit) for text in elements(values)])
+    return _sparse_rows([text.split(cut or None, limit) for text in elements(values)])
 
 
 def _words(text: bytes, limit: int) -> list[bytes]:

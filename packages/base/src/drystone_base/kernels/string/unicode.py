@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from drystone_base.core.tensor import string_array
+from drystone_base.kernels._pieces import elements
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import each
 
@@ -82,7 +83,7 @@ def unicode_decode(call: Call, values: Array) -> tuple[Array, ...]:
     _check_replacement(call)
     codec = _codec(call, call.attrs["input_encoding"])
     splits, points, starts = [0], list[int](), list[int]()
-    for text in values.ravel().tolist():
+    for text in elements(values):
         row, offsets = _points(call, text, codec)
         points += row
         starts += offsets
