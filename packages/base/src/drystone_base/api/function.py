@@ -17,6 +17,7 @@ from drystone_base.core.dtypes import DType, as_dtype, from_numpy
 from drystone_base.core.errors import BadRequest
 from drystone_base.core.shown import shape_text
 from drystone_base.graph import Graph
+from drystone_base.graph.finite import check_finite
 from drystone_base.state.variables import VARIABLE_KIND, ResourceManager
 from drystone_base.tracing import calls
 from drystone_base.tracing.gradient import value_and_gradients
@@ -118,7 +119,7 @@ class Traced:
 
     @checked
     def __init__(self, name: str, made: Callable[..., Any], arguments: Mapping[str, Any],
-                 config: SessionConfig | None) -> None:  # fmt: skip
+                 config: SessionConfig | None, check_numerics: bool = False) -> None:  # fmt: skip
         self.name = name
         self.arguments = {path: _spec_of(leaf) for path, leaf in leaves(arguments)}
         trace = Trace()
@@ -129,6 +130,8 @@ class Traced:
             found = made(given)
             self.outputs = self._results(trace, found)
         self._nest, self.graph = found, trace.graph
+        if check_numerics:
+            check_finite(trace.graph)
         self.variables = tuple(trace.handles)
         self.session = Session(trace.graph, config)
         self.session.resources = ResourceManager(VariableStore.active().resources)
@@ -188,9 +191,10 @@ class Function:
         python: Callable[..., Any],
         signature: Sequence[Any] | None,
         config: SessionConfig | None,
+        check_numerics: bool = False,
     ) -> None:
         functools.update_wrapper(self, python)
-        self.python, self._config = python, config
+        self.python, self._config, self._check_numerics = python, config, check_numerics
         try:
             self._parameters = inspect.signature(python)
         except (TypeError, ValueError) as error:
@@ -306,7 +310,7 @@ class Function:
             rest = iter(wanted)
             nest = mapped(arguments, lambda _: next(rest))
             name = self.python.__name__
-            found = Traced(name, self._called, nest, self._config)
+            found = Traced(name, self._called, nest, self._config, self._check_numerics)
             self._traces[key] = found
             self._kept += [spec for spec in wanted if not isinstance(spec, Spec)]
             if len(self._traces) == _MANY:
@@ -366,7 +370,10 @@ def function(python: Callable[..., Any]) -> Function: ...
 
 @overload
 def function(
-    *, signature: Sequence[Any] | None = None, config: SessionConfig | None = None
+    *,
+    signature: Sequence[Any] | None = None,
+    config: SessionConfig | None = None,
+    check_numerics: bool = False,
 ) -> Callable[[Callable[..., Any]], Function]: ...
 
 
@@ -376,6 +383,7 @@ def function(
     *,
     signature: Sequence[Any] | None = None,
     config: SessionConfig | None = None,
+    check_numerics: bool = False,
 ) -> Any:
     """A decorator: the Python function runs as a graph, traced once for each signature.
 
@@ -384,7 +392,9 @@ def function(
     value is another trace. While it is traced the function is called once with symbolic tensors
     (:class:`~drystone_base.Tensor`); calls after that run the graph. Variables are read and written
     in the order of the calls. ``signature`` states arguments by :class:`~drystone_base.Spec`, for
-    sizes that vary; ``config`` is the sessions'. Raises what the function raises; ``BadRequest``
+    sizes that vary; ``config`` is the sessions'. ``check_numerics`` has each op look for NaN and
+    infinities, gradients included: a run that meets one raises ``KernelError`` with the name of the
+    first node that gave it, and slows down. Raises what the function raises; ``BadRequest``
     (``wrong-arguments``). ::
 
         @ds.function
@@ -392,8 +402,8 @@ def function(
             return ds.ops.softmax(x @ w + b)
     """
     if python is None:
-        return lambda given: Function(given, signature, config)
-    return Function(python, signature, config)
+        return lambda given: Function(given, signature, config, check_numerics)
+    return Function(python, signature, config, check_numerics)
 
 
 @checked
