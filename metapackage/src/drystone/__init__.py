@@ -2,7 +2,9 @@
 
 Every public name of `drystone_base` is available here, and each further package of the set as a
 module (`ds.optimizer` is `drystone_optimizer`, `ds.io` is `drystone_filesystem`). `ds.ops` has
-every op as a function. All is loaded on first use, so importing drystone costs next to nothing.
+every op as a function. Packages beside the set are modules too where they are installed
+(`ds.estimator` is `drystone_estimator`). All is loaded on first use, so importing drystone costs
+next to nothing.
 """
 
 from __future__ import annotations
@@ -13,11 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import drystone_base.tracing.operations
+    import drystone_estimator
     import drystone_filesystem
     import drystone_optimizer
     import drystone_subgraph
     from drystone import config as config
 
+    estimator = drystone_estimator
     io = drystone_filesystem
     optimizer = drystone_optimizer
     subgraph = drystone_subgraph
@@ -34,6 +38,8 @@ _PACKAGES = {
     "optimizer": "drystone_optimizer",
     "subgraph": "drystone_subgraph",
 }
+_BESIDE = {"estimator": "drystone_estimator"}
+"""Not of the set: installed by those who need them, and in no list of names."""
 
 
 def __getattr__(name: str) -> Any:
@@ -44,8 +50,9 @@ def __getattr__(name: str) -> Any:
     drystone_base = _package("drystone_base")
     if name == "__all__":
         return [*drystone_base.__all__, *_PACKAGES]
-    if name in _PACKAGES:
-        value: Any = _package(_PACKAGES[name])
+    module = _PACKAGES.get(name) or _BESIDE.get(name)
+    if module:
+        value: Any = _package(module)
     elif name in drystone_base.__all__:
         value = getattr(drystone_base, name)
     else:

@@ -22,7 +22,7 @@ from typing import Any, Final, Literal, NamedTuple, NoReturn, TypeVar, Union, ge
 from drystone_base.core.errors import BadRequest, DrystoneError
 from drystone_base.core.printable import described
 
-__all__ = ["blame", "checked", "explained", "explaining", "fits"]
+__all__ = ["blame", "checked", "checking", "explained", "explaining", "fits"]
 
 _Class = TypeVar("_Class", bound=type)
 _Function = TypeVar("_Function", bound=Callable[..., Any])
@@ -88,17 +88,24 @@ def explained(function: _Function) -> _Function:
 
 def explaining(*methods: str) -> Callable[[_Class], _Class]:
     """A class whose methods of these names are :func:`explained`."""
+    return functools.partial(_with_methods, methods, explained)
 
-    def decorate(kind: _Class) -> _Class:
-        for name in methods:
-            found = vars(kind)[name]
-            if isinstance(found, classmethod):
-                setattr(kind, name, classmethod(explained(found.__func__)))
-            else:
-                setattr(kind, name, explained(found))
-        return kind
 
-    return decorate
+def checking(*methods: str) -> Callable[[_Class], _Class]:
+    """A class whose methods of these names are :func:`checked`."""
+    return functools.partial(_with_methods, methods, checked)
+
+
+def _with_methods(
+    methods: tuple[str, ...], change: Callable[[Callable[..., Any]], Any], kind: _Class
+) -> _Class:
+    for name in methods:
+        found = vars(kind)[name]
+        if isinstance(found, classmethod):
+            setattr(kind, name, classmethod(change(found.__func__)))
+        else:
+            setattr(kind, name, change(found))
+    return kind
 
 
 def blame(function: Callable[..., Any], error: Exception, /, *args: Any, **kwargs: Any) -> NoReturn:
