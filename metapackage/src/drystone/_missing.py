@@ -10,6 +10,7 @@ __all__ = ["named"]
 _PACKAGES = {
     "drystone_abi": "drystone-plugin-abi",
     "drystone_base": "drystone-base",
+    "drystone_estimator": "drystone-estimator",
     "drystone_filesystem": "drystone-filesystem",
     "drystone_optimizer": "drystone-optimizer",
     "drystone_subgraph": "drystone-subgraph",

@@ -7,6 +7,7 @@ import pytest
 import drystone
 import drystone_base
 import drystone_base.tracing.operations
+import drystone_estimator
 import drystone_filesystem
 import drystone_optimizer
 import drystone_subgraph
@@ -20,6 +21,11 @@ def test_names_are_those_of_base_and_the_further_packages() -> None:
     assert drystone.ops is drystone_base.tracing.operations
     assert drystone.optimizer is drystone_optimizer
     assert drystone.subgraph is drystone_subgraph
+
+
+def test_packages_beside_the_set_are_there_where_they_are_installed() -> None:
+    assert drystone.estimator is drystone_estimator
+    assert "estimator" not in drystone.__all__
 
 
 def test_a_name_is_the_same_object_and_kept() -> None:

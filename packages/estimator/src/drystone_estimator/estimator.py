@@ -29,7 +29,7 @@ class Estimator:
     variables that it makes belong to the estimator. An input function returns an iterable of
     batches: ``features`` or ``(features, labels)``, each an array or a dict of arrays. One that
     takes an argument is given the number of steps done before, so that a training that goes on
-    sees the batches that come next; without one it begins anew. Source: ``tf.estimator``.
+    sees the batches that come next; without one it begins at its first. Source: ``tf.estimator``.
     """
 
     @checked

@@ -108,7 +108,7 @@ def _read(path: Path) -> list[dict[str, float]]:
             check="it must be the list of evaluations that train_and_evaluate writes",
             found=str(error),
             needed="a list of objects with a global_step",
-            remedy="delete it: evaluations begin anew",
+            remedy="delete it: evaluations begin again",
             code="bad-evaluations",
             inner=error,
         ) from error

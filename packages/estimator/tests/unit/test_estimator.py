@@ -182,7 +182,7 @@ def test_checkpoints_by_time(tmp_path: Path) -> None:
     assert sorted(p.stem[-1] for p in tmp_path.glob("*.index")) == ["0", "1", "2", "3"]
 
 
-def test_an_input_without_an_argument_begins_anew_and_its_end_ends(tmp_path: Path) -> None:
+def test_an_input_without_an_argument_begins_again_and_its_end_ends(tmp_path: Path) -> None:
     model = estimator(tmp_path)
     for _ in range(2):
         model.train(held_out)

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-import numpy as np
-
 from drystone_abi.protos import MetaGraphDef, SaverDef
 from drystone_base.api.function import Function, Traced
 from drystone_base.api.model import Model
@@ -166,7 +164,7 @@ def _restore_store(store: VariableStore, prefix: str | os.PathLike[str]) -> None
     for name, value in values.items():
         store[name].check(value.shape, reader.entry(name).dtype)
     for name, value in values.items():
-        store[name].assign(np.array(value))
+        store[name].assign(value.copy())
 
 
 def _session_of(source: Model | Session | Graph) -> Session:
