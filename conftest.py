@@ -1,5 +1,6 @@
 """What holds for every test: nothing waits for ever, whatever else the machine does."""
 
+import gc
 import signal
 from importlib.util import find_spec
 
@@ -25,3 +26,25 @@ def pytest_configure(config: pytest.Config) -> None:
     """Give pytest-timeout, where it is installed, the limit for tests that state none."""
     if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout") is None:
         config.option.timeout = SECONDS
+
+
+_module: list[object] = [None]
+"""The module whose tests run."""
+
+
+def pytest_collection_finish() -> None:
+    """Tests and their modules stay: a collection of garbage need not look at them, each time.
+
+    Thousands of tests make a heap that takes a third of a second to look through.
+    """
+    gc.collect()
+    gc.freeze()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """So does what the modules before this one have left in caches."""
+    module = getattr(item, "module", None)
+    if module is not _module[0]:
+        _module[0] = module
+        gc.collect()
+        gc.freeze()

@@ -39,6 +39,7 @@ from ci.scripts.sessions import (  # noqa: E402
     without_cpu,
 )
 from ci.scripts.steps import Steps  # noqa: E402
+from ci.scripts.wheels import OBJECTS  # noqa: E402
 
 PYTHONS = load_toml(TOP / "ci" / "matrix.toml")["python"]
 
@@ -65,6 +66,7 @@ def demo(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Everything a change must pass; one closing line. `-- --any-order`: tests in three orders."""
     session.env["OPENBLAS_NUM_THREADS"] = "1"  # one thread a worker
+    session.env["HOST_OBJECTS"] = str(OBJECTS / "base")  # what is built once need not be again
     session.install(*third_party(), *requirements("lint", "types", "docs", "test"))
     steps = Steps(CommandFailed)
     with ThreadPoolExecutor(1) as beside:  # what needs no wheel does not wait for them

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from os import pathsep
+from os import pathsep, sched_getaffinity
 from pathlib import Path
 from random import randrange
 
@@ -172,9 +172,11 @@ def close(session: nox.Session, steps: Steps) -> None:
 
 
 def test_steps(session: nox.Session, steps: Steps, name: str, *arguments: str) -> None:
-    """A step of tests by two workers, or three by one: no test may see what another leaves."""
+    """A step of tests by some workers, or three by one: no test may see what another leaves."""
     any_order = ANY_ORDER in session.posargs
-    workers = () if any_order else ("-n", "2", "--dist", "worksteal")
+    # Many tests wait, for a process or a limit: one more worker than processors has work meanwhile.
+    count = len(sched_getaffinity(0)) + 1
+    workers = () if any_order else ("-n", str(count), "--dist", "worksteal")
     for order in (" 1", " 2", " 3") if any_order else ("",):
         report = f"{name}{order}".replace(" ", "-")
         steps.run(

@@ -2,8 +2,9 @@
 
 Each package is built into an sdist and, from that, into a wheel; FOLDER is emptied first. Builds
 run beside each other, the longest first, once drystone-plugin-abi is there, which native ones need.
---quick is for work on a checkout: kernels for this machine's level of instructions only, and the
-headers of the standard library compiled once. A release is built without it. Needs `uv`.
+--quick is for work on a checkout: wheels of the tree without sdists, kernels for this machine's
+level of instructions only, and the headers of the standard library compiled once; objects are kept
+in .drystone-env/build. A release is built without it. Needs `uv`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from ci.scripts.jobs import closure
 from ci.scripts.project import ROOT, Package, packages
 
-__all__ = ["build", "chosen", "command", "main", "wheel_of"]
+__all__ = ["OBJECTS", "build", "chosen", "command", "main", "wheel_of"]
 
 CONTRACT = "plugin-abi"
 QUICK = {
@@ -28,6 +29,8 @@ QUICK = {
     "cpu": {"DRYSTONE_PRECOMPILED_HEADERS": "ON", "DRYSTONE_CPU_LEVELS": "native"},
 }
 LONGEST = ("cpu", "base")
+OBJECTS = ROOT / ".drystone-env" / "build"
+"""Where quick builds of native packages have their objects, by key."""
 
 
 def chosen(
@@ -49,6 +52,10 @@ def command(package: Package, folder: Path, quick: bool) -> list[str]:
     """What builds one package."""
     defines = QUICK.get(package.key, {}) if quick else {}
     settings = [f"--config-setting=cmake.define.{name}={value}" for name, value in defines.items()]
+    if defines:  # not among those of other builds, which have other settings
+        settings.append(f"--config-setting=build-dir={OBJECTS / package.key}")
+    if quick:
+        settings.append("--wheel")
     # A rebuilt wheel keeps its version: uv must not take an older build from its cache.
     fresh = ("--refresh-package", "drystone-plugin-abi")
     return ["uv", "build", "-q", "--no-sources", *fresh, *settings, "-o", str(folder), package.dir]
