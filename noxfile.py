@@ -18,6 +18,7 @@ from nox.command import CommandFailed
 TOP = Path(__file__).resolve().parent
 sys.path.insert(0, str(TOP))
 
+from ci.nightly import sessions as nightly  # noqa: E402
 from ci.release.index import INDEX  # noqa: E402
 from ci.scripts.project import load_toml  # noqa: E402
 from ci.scripts.session_parts import WITH_CPU, requirements, third_party  # noqa: E402
@@ -41,6 +42,7 @@ from ci.scripts.sessions import (  # noqa: E402
 from ci.scripts.steps import Steps  # noqa: E402
 from ci.scripts.wheels import OBJECTS  # noqa: E402
 
+NIGHTLY = nightly.__all__  # sessions that register themselves
 PYTHONS = load_toml(TOP / "ci" / "matrix.toml")["python"]
 
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")

@@ -17,6 +17,7 @@ from ci.scripts.project import ROOT
 
 __all__ = ["find", "main"]
 
+SESSIONS = ("noxfile.py", "ci/nightly/sessions.py")
 _SESSION = re.compile(r"(?ms)^@nox\.session(.*?)^def (\w+)\(")
 
 
@@ -40,7 +41,8 @@ def find(root: Path = ROOT) -> list[str]:
 
 def _unknown_sessions(root: Path) -> list[str]:
     """Sessions that a workflow or the matrix names and noxfile.py has not."""
-    known = {name for _, name in _SESSION.findall((root / "noxfile.py").read_text("utf-8"))}
+    texts = [(root / file).read_text(encoding="utf-8") for file in SESSIONS]
+    known = {name for text in texts for _, name in _SESSION.findall(text)}
     matrix = Matrix(root)
     named = {"ci/matrix.toml": {name for one in matrix.table["files"] for name in one["sessions"]}}
     for file, text in workflows.files(root).items():

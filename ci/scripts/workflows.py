@@ -22,6 +22,7 @@ from ci.scripts.project import ROOT
 __all__ = ["FOLDER", "files", "main", "outdated", "sessions"]
 
 FOLDER = Path(".github/workflows")
+RESULTS = ".drystone-env/nightly"
 HEAD = "# Generated from ci/matrix.toml by ci.scripts.workflows; do not edit by hand.\n"
 _RUN = re.compile(r"python3 ci/bootstrap\.py (\S+)")
 CHECKOUT = """      - uses: actions/checkout@v4
@@ -96,7 +97,38 @@ jobs:
     name: ${{ matrix.session }}
     timeout-minutes: {minutes}
 {matrix}    steps:
-{ready}      - run: python3 ci/bootstrap.py ${{ matrix.session }}
+{ready}      - uses: actions/cache/restore@v4
+        with:
+          path: {results}
+          key: results-${{ matrix.session }}-${{ github.run_id }}
+          restore-keys: results-${{ matrix.session }}-
+      - run: python3 ci/bootstrap.py ${{ matrix.session }}
+      - uses: actions/cache/save@v4
+        if: always()
+        with:
+          path: {results}
+          key: results-${{ matrix.session }}-${{ github.run_id }}-${{ github.run_attempt }}
+      - uses: actions/upload-artifact@v4
+        if: always()
+        with:
+          name: results-${{ matrix.session }}
+          path: {results}
+          include-hidden-files: true
+  page:
+    needs: night
+    if: always()
+    runs-on: {runner}
+    steps:
+{ready}      - uses: actions/download-artifact@v4
+        with:
+          pattern: results-*
+          path: {results}
+          merge-multiple: true
+      - run: python3 ci/bootstrap.py nightly_page
+      - uses: actions/upload-artifact@v4
+        with:
+          name: last-runs
+          path: {results}/index.html
 """
 RELEASE = """name: release
 run-name: ${{ inputs.package }} ${{ inputs.version }}
@@ -207,7 +239,9 @@ def _job(matrix: Matrix, text: str, rows: Iterable[Mapping[str, object]], python
     python = "${{ matrix.python }}" if pythons else json.dumps(matrix.pythons[0])
     ready = CHECKOUT + PYTHON.format(python=python)
     lines = "".join(_lines(row) for row in rows)
-    return _fill(text, matrix=MATRIX.format(rows=lines), ready=ready, wheels=WHEELS)
+    return _fill(
+        text, matrix=MATRIX.format(rows=lines), ready=ready, wheels=WHEELS, results=RESULTS
+    )
 
 
 def _lines(row: Mapping[str, object]) -> str:
