@@ -7,16 +7,20 @@ __all__ = ["INDEX"]
 INDEX: Final = """
 array.gather Gather GatherNd GatherV2 ScatterNd TensorScatterAdd TensorScatterSub
   TensorScatterUpdate TopK TopKV2
-array.identity Cast CheckNumerics DeepCopy EnsureShape Identity IdentityN PreventGradient
-  RefIdentity Snapshot
+array.identity Cast CheckNumerics DeepCopy EnsureShape Identity IdentityN PlaceholderWithDefault
+  PreventGradient RefIdentity Snapshot
 array.joining Concat ConcatV2 DynamicPartition DynamicStitch Pack ParallelDynamicStitch Split
   SplitV Unpack
 array.matrix_diag Diag DiagPart MatrixBandPart MatrixDiag MatrixDiagPart MatrixDiagPartV3
   MatrixDiagV3 MatrixSetDiag MatrixSetDiagV3
+array.quantized FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars
+  FakeQuantWithMinMaxVarsPerChannel QuantizeAndDequantize QuantizeAndDequantizeV2
+  QuantizeAndDequantizeV3 QuantizeAndDequantizeV4
 array.shape_ops BroadcastTo ExpandDims Fill Reshape Reverse ReverseSequence ReverseV2 Roll
   Squeeze Tile Transpose
 array.slicing BatchToSpace BatchToSpaceND DepthToSpace MirrorPad MirrorPadGrad Pad PadV2 Slice
   SpaceToBatch SpaceToBatchND SpaceToDepth StridedSlice StridedSliceGrad
+audio.signal FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT IRFFT2D RFFT RFFT2D
 control_flow.custom DrystoneCustomGradient
 control_flow.functional Case If PartitionedCall StatefulPartitionedCall StatelessCase
   StatelessIf
@@ -30,7 +34,8 @@ image.image CropAndResize ResizeBicubic ResizeBilinear ResizeBilinearGrad Resize
 linalg.einsum Einsum
 linalg.linalg Cholesky LogMatrixDeterminant MatrixDeterminant MatrixInverse MatrixSolve
   MatrixTriangularSolve
-linalg.matmul BatchMatMul BatchMatMulV2 MatMul
+linalg.matmul BatchMatMul BatchMatMulV2 BatchMatMulV3 MatMul
+math.complex Angle Complex ComplexAbs Conj ConjugateTranspose Imag Real
 math.elementwise_binary AccumulateNV2 Add AddN AddV2 Atan2 ClipByValue Div DivNoNan FloorMod
   Maximum Minimum Mod Mul MulNoNan Pow RealDiv Select SelectV2 SquaredDifference Sub TruncateMod
   Xdivy Xlog1py Xlogy
@@ -40,6 +45,8 @@ math.elementwise_unary Abs Acos Acosh Asin Asinh Atan Atanh BesselI0e Cos Cosh D
 math.reduction Cumprod Cumsum EuclideanNorm Max Mean Min Prod Sum
 math.segment SegmentMax SegmentMean SegmentMin SegmentSum SparseSegmentMean SparseSegmentSqrtN
   SparseSegmentSum UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentSum
+math.special BesselI0 BesselI1 BesselI1e Betainc CumulativeLogsumexp Dawsn Expint FresnelCos
+  FresnelSin Igamma Igammac Polygamma Zeta
 nn.activation Elu EluGrad LeakyRelu LeakyReluGrad LogSoftmax Relu Relu6 Relu6Grad ReluGrad Selu
   SeluGrad Softmax Softplus SoftplusGrad Softsign SoftsignGrad
 nn.convolution BiasAdd BiasAddGrad BiasAddV1 Conv2D Conv2DBackpropFilter Conv2DBackpropInput

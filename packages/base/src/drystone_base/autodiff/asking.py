@@ -46,6 +46,9 @@ def gradients(
     variable's handle gets the gradient of the variable. ``grad_ys`` are gradients of ``ys``, None
     for ones; no gradient passes an output of ``stop``. Gradients have gradients.
 
+    The gradient by a complex x + iy is that by x plus i times that by y. Complex ``ys`` need
+    ``grad_ys``.
+
     Loops and branches that are functions keep what the way back needs: their nodes get further
     outputs, and functions are added. A session that is open does not see that.
 
@@ -62,8 +65,8 @@ def gradients(
     if not first or not second:
         return [None] * len(second)
     _check_graph([*first, *second, *stopped])
-    for name, outputs in (("ys", first), ("xs", second)):
-        _check_dtypes(name, outputs)
+    _check_dtypes("ys", first, may_be_complex=grad_ys is not None)
+    _check_dtypes("xs", second, may_be_complex=True)
     found = gradients_of(first, second, _grads(first, given), stopped)
     return [
         grad if grad is None or not isinstance(x, Symbolic) else x.standing_for(grad)
@@ -119,10 +122,10 @@ def _check_graph(outputs: Sequence[Output]) -> None:
             )
 
 
-def _check_dtypes(name: str, outputs: Sequence[Output]) -> None:
+def _check_dtypes(name: str, outputs: Sequence[Output], *, may_be_complex: bool) -> None:
     for output in outputs:
         dtype = GradientBuilder(output[0].graph, ()).dtype(output)
-        if not passes(dtype) or dtype.is_complex:
+        if not passes(dtype) or (dtype.is_complex and not may_be_complex):
             raise BadRequest(
                 f"there is no gradient of {output_name(output)!r}, which is {dtype}",
                 check=f"{name} must be floats, or handles of variables that are",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, TypeAlias
 
+from drystone_base.autodiff._complex import for_complex
 from drystone_base.autodiff._registry import (
     CONSTANT,
     RULES,
@@ -141,8 +142,6 @@ class Backward:
                 self.add(source, grad)
 
     def _gradients(self, node: Node, outputs: list[Output]) -> Grads:
-        if any(self.b.dtype(o).is_complex for o in outputs if o in self.found):
-            raise NoGradient(node, "", f"complex numbers: {self.path_through(node)}")
         called = _called(node)
         given = [None if o in self.stop else self.sum_of(o) for o in outputs]
         if called is not None and self.calls is not None:
@@ -152,14 +151,24 @@ class Backward:
         rule = find_rule(name)
         if rule is None or node.op == "SymbolicGradient":
             raise NoGradient(node, self.path_through(node))
+        if self._is_complex(node, outputs):
+            found = for_complex(name, rule)
+            if found is None:
+                raise NoGradient(node, "", f"complex numbers: {self.path_through(node)}")
+            rule = found
         if not takes_slices(rule):
             given = [None if g is None else dense(self.b, g) for g in given]
         whole = [self._or_zeros(o, g) for o, g in zip(outputs, given, strict=True)]
         return rule(self.b, node, whole)
 
+    def _is_complex(self, node: Node, outputs: list[Output]) -> bool:
+        ends = [*(o for o in outputs if o in self.found), *node.inputs]
+        return any(self.b.dtype(o).is_complex for o in ends)
+
     def _or_zeros(self, output: Output, grad: Grad | None) -> Grad | None:
-        """The gradient, or zeros for a float that no result depends on."""
-        smooth = grad is None and self.b.dtype(output).is_floating
+        """The gradient, or zeros for numbers that no result depends on."""
+        dtype = self.b.dtype(output)
+        smooth = grad is None and (dtype.is_floating or dtype.is_complex)
         return zeros(self.b, output) if smooth else grad
 
     def path_through(self, node: Node) -> str:

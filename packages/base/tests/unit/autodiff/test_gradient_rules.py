@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import gradient_cases_layers as gradient_cases_layers  # which adds to the table
+import gradient_cases_special as gradient_cases_special
 import numpy as np
 import pytest
 from gradient_cases import CASES, ELSEWHERE, Case
@@ -94,7 +95,8 @@ def test_rule(op: str) -> None:
 
 
 def test_every_rule_is_checked() -> None:
-    assert gradient_cases_layers.__name__  # it is imported for what it adds
+    for module in (gradient_cases_layers, gradient_cases_special):
+        assert module.__name__  # it is imported for what it adds
     rules = set(RULES.load_all())
     assert rules == set(RULES.index)
     assert sorted(rules - CASES.keys() - ELSEWHERE.keys()) == []

@@ -244,16 +244,6 @@ def test_other_dtypes_are_refused(b: Builder, dtype: str) -> None:
     assert one.value.code == "not-differentiable"
 
 
-@pytest.mark.usefixtures("own_rules")
-def test_ways_through_complex_numbers_are_refused(b: Builder) -> None:
-    gradient("Real")(lambda _b, node, _: [node.inputs[0]])
-    x = placeholder(b)
-    pair = b("Complex", x, x, Tout="complex128")
-    with pytest.raises(GraphError, match="complex numbers: ") as caught:
-        gradients(b("Real", b("Neg", pair), Tout="float64"), x)
-    assert caught.value.code == "no-gradient"
-
-
 def test_arguments_that_mean_nothing(b: Builder) -> None:
     x = placeholder(b)
     elsewhere = placeholder(Builder(Graph()))

@@ -12,8 +12,9 @@ __all__: list[str] = []
 
 
 @rule(
-    "Identity", "PreventGradient", "Snapshot", "RefIdentity", "EnsureShape", "DeepCopy", slices=True
-)
+    "Identity", "PreventGradient", "Snapshot", "RefIdentity", "EnsureShape", "DeepCopy",
+    "PlaceholderWithDefault", slices=True,
+)  # fmt: skip
 def _identity(_b: Builder, _node: Node, grads: list[Any]) -> Grads:
     return [grads[0]]
 
@@ -32,4 +33,4 @@ def _check_numerics(b: Builder, node: Node, grads: list[Any]) -> Grads:
 @rule("Cast")
 def _cast(b: Builder, node: Node, grads: list[Any]) -> Grads:
     source = b.dtype(node.inputs[0])
-    return [b("Cast", grads[0], DstT=source) if source.is_floating else None]
+    return [b("Cast", grads[0], DstT=source) if source.is_floating or source.is_complex else None]

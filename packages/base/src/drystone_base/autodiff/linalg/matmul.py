@@ -17,7 +17,7 @@ def _matmul(b: Builder, node: Node, grads: list[Any]) -> Grads:
     return _product(b, node, grads[0], "transpose_a", "transpose_b")
 
 
-@rule("BatchMatMul", "BatchMatMulV2")
+@rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def _batch_matmul(b: Builder, node: Node, grads: list[Any]) -> Grads:
     dx, dy = _product(b, node, grads[0], "adj_x", "adj_y")
     if node.op == "BatchMatMul":
@@ -37,10 +37,11 @@ def _batch(b: Builder, x: Output) -> Output:
 def _product(b: Builder, node: Node, g: Output, left: str, right: str) -> list[Output]:
     """The products that undo one, for each of the four transpositions."""
     x, y = node.inputs
+    op = node.op.replace("V3", "V2")  # whose dtypes are one
     first, second = node.attr(left), node.attr(right)
 
     def times(p: Output, q: Output, one: bool, other: bool) -> Output:
-        return b(node.op, p, q, **{left: one, right: other})
+        return b(op, p, q, **{left: one, right: other})
 
     dx = times(y, g, second, True) if first else times(g, y, False, not second)
     dy = times(g, x, True, first) if second else times(x, g, not first, False)

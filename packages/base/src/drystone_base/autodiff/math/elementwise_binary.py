@@ -53,8 +53,8 @@ def _quotient(b: Builder, op: str, x: Output, y: Output, g: Output) -> Output:
 
 
 def _log_or_zero(b: Builder, x: Output) -> Output:
-    """The logarithm of what is positive, else 0: at 0 the power does not change."""
-    positive = b("Greater", x, b.like(0, x))
+    """The logarithm of what has one, else 0: at 0 the power does not change."""
+    positive = b("NotEqual" if b.dtype(x).is_complex else "Greater", x, b.like(0, x))
     zeros = b("ZerosLike", x)
     return b("Select", positive, b("Log", b("Select", positive, x, b("OnesLike", x))), zeros)
 
