@@ -29,7 +29,7 @@ __all__ = ["declared", "find", "find_in_wheels", "main", "targets"]
 FILE = "libdrystone_host.so"
 OURS = re.compile(r"(TF|TSL|TP|SE|DS)_\w+")
 ENTRY = re.compile(
-    r"(TF|SE)_Init(Graph|GraphPlugin|Kernel|Plugin|Profiler)|DS_Init(Passes|Subgraph)|DS_OrderOptimizer"
+    r"(TF|SE)_Init(Graph|GraphPlugin|Kernel|Plugin|Profiler)|DS_Init(Network|Passes|Subgraph)|DS_OrderOptimizer"
 )
 NOT_NEEDED = re.compile(r"lib(python|protobuf|absl)")
 NOT_USED = re.compile(r"_?Py[A-Z_]\w+|_Z\w*(absl|6google8protobuf)\w*")

@@ -196,7 +196,7 @@ def test_tensorflows_own_library() -> None:
     records = parse_records(
         read_platform_strings(Path(spec.origin).parent / "libtensorflow_cc.so.2")
     )
-    assert records["TF_PLAT_STR_VERSION"] == "1.0"
+    assert records["TF_PLAT_STR_VERSION"] == "1.1"
     assert records["__linux__"] == "1"
 
 

@@ -21,13 +21,13 @@
 
 /* Both are plain decimal integers without suffix, so that #if and stringizing work on them. */
 #define DRYSTONE_ABI_VERSION_MAJOR 1
-#define DRYSTONE_ABI_VERSION_MINOR 0
+#define DRYSTONE_ABI_VERSION_MINOR 1
 
 /* Turns a macro's value, not its name, into a string literal. */
 #define DRYSTONE_STRINGIZE_(text) #text
 #define DRYSTONE_STRINGIZE(text) DRYSTONE_STRINGIZE_(text)
 
-/* The number as text: "1.0". */
+/* The number as text: "1.1". */
 #define DRYSTONE_ABI_VERSION_STRING \
   DRYSTONE_STRINGIZE(DRYSTONE_ABI_VERSION_MAJOR) "." DRYSTONE_STRINGIZE(DRYSTONE_ABI_VERSION_MINOR)
 

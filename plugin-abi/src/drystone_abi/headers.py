@@ -17,7 +17,7 @@ __all__ = [
     "get_link_flags",
 ]
 
-ABI_VERSION = "1.0"
+ABI_VERSION = "1.1"
 """MAJOR.MINOR of the plugin ABI that the headers of this distribution state."""
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__))
