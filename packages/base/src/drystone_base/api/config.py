@@ -17,6 +17,7 @@ from drystone_base.core.settings import (
     instance,
     number,
     switches,
+    text,
     whole,
 )
 from drystone_base.files.access import Access
@@ -172,6 +173,13 @@ SETTINGS: Final = Schema(
         remedy="None runs batches as a whole",
     ),
     Setting(
+        "target",
+        text("an address such as grpc://HOST:PORT, or '': this process"),
+        "the address of a task of a cluster, on whose tasks the graph runs (drystone-network).",
+        code="bad-target",
+        remedy='SessionConfig(target="grpc://127.0.0.1:2222")',
+    ),
+    Setting(
         "plans",
         whole(1, 1 << 30),
         "how many plans a session keeps, one for each set of fetches and each order of feeds; "
@@ -186,7 +194,7 @@ class SessionConfig:
     """How a session runs; raises ``BadRequest`` for a setting that means nothing.
 
     The codes are ``bad-session-setting``, ``bad-threads``, ``bad-micro-batch``,
-    ``bad-optimizer-option`` and ``bad-subgraph-option``, and ``bad-variable`` for
+    ``bad-optimizer-option``, ``bad-subgraph-option`` and ``bad-target``, and ``bad-variable`` for
     ``$DRYSTONE_EXECUTOR``.
     """
 
@@ -204,6 +212,7 @@ class SessionConfig:
     inter_op_threads: int = 0
     deterministic: bool = False
     micro_batch_bytes: int | None = 0
+    target: str = ""
     plans: int = 64
 
     def __post_init__(self) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from drystone_base.api.feeds import Feed
 
 if TYPE_CHECKING:
+    from drystone_base.api.remote import Remote
     from drystone_base.executor.functions import FunctionCaller
     from drystone_base.executor.native import NativePlan
     from drystone_base.executor.plan import Plan
@@ -66,21 +67,21 @@ class Plans:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._plans: dict[Key, Prepared | Split] = {}  # the one looked up last is the last
+        self._plans: dict[Key, Prepared | Split | Remote] = {}  # the one looked up last is the last
         self._seen: dict[Key, int] = {}
         self.quick: dict[tuple[str, ...], Callable[..., Any]] = {}
 
     def __len__(self) -> int:
         return len(self._plans)
 
-    def get(self, key: Key) -> Prepared | Split | None:
+    def get(self, key: Key) -> Prepared | Split | Remote | None:
         """The plan, which is the one used last now."""
         found = self._plans.pop(key, None)
         if found is not None:
             self._plans[key] = found
         return found
 
-    def add(self, key: Key, plan: Prepared | Split) -> None:
+    def add(self, key: Key, plan: Prepared | Split | Remote) -> None:
         """Keep a plan; others that were not used for long are let go."""
         self._plans[key] = plan
         while len(self._plans) > self._most:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from drystone_base.api.feeds import Feed
 from drystone_base.api.prepared import Prepared, Split
+from drystone_base.api.remote import Remote, Target
 from drystone_base.core.environment import SUBGRAPH_BACKEND
 from drystone_base.core.errors import BadRequest, DrystoneError, GraphError, near_matches
 from drystone_base.core.installed import declared
@@ -59,15 +60,17 @@ class Load(Protocol):
 class Preparing:
     """One signature of a session's graph, on its way to a plan; raises as ``Session.run`` does."""
 
-    def __init__(self, source: SessionGraph, config: SessionConfig) -> None:
-        self.source, self.config = source, config
+    def __init__(
+        self, source: SessionGraph, config: SessionConfig, target: Target | None = None
+    ) -> None:
+        self.source, self.config, self.target = source, config, target
         self.makers = Makers()
         self.graph = source.graph()
         source.source.check()  # passes read constants
 
     def lowered(
         self, fetches: list[str], feeds: list[str], load: Load, plans: CachedPlans | None
-    ) -> Prepared | Split:
+    ) -> Prepared | Split | Remote:
         """What runs the signature: by the reference executor, or what ``load`` makes of a program.
 
         ``plans`` takes the plan if it can.
@@ -76,12 +79,14 @@ class Preparing:
 
     def _lowered(
         self, fetches: list[str], feeds: list[str], load: Load, plans: CachedPlans | None
-    ) -> Prepared | Split:
+    ) -> Prepared | Split | Remote:
         described = self._describe_feeds(feeds)
         for name in fetches:
             self._find(name, "fetch")
         parts = self._graphs(fetches, feeds, self.config)
         let_go_of_files(self.graph)  # the optimizer has read what it folds
+        if self.target is not None:
+            return Remote(described, self.target.load(parts, fetches, described))
         if len(parts.graphs) > 1:
             return self._lower_parts(parts, fetches, described, load)
         (graph,) = parts.graphs.values()
@@ -118,7 +123,7 @@ class Preparing:
 
     def _standalone(self, fetches: Sequence[str], feeds: Sequence[str]) -> bytes:
         described = self._describe_feeds(feeds)
-        config = replace(self.config, device_count={})
+        config, self.target = replace(self.config, device_count={}), None
         (graph,) = self._graphs(list(fetches), list(feeds), config).graphs.values()
         plan = self._plan_of(graph, fetches, described, (), native=True)
         caller = FunctionCaller(graph.functions)
@@ -130,7 +135,7 @@ class Preparing:
         from drystone_base.passes import place_for
 
         graph = self._optimize(list(fetches), list(feeds))
-        return place_for(graph, fetches, feeds, self.config).decisions
+        return place_for(graph, fetches, feeds, self.config, self._devices()).decisions
 
     def _lower_parts(
         self, parts: Partitions, fetches: list[str], feeds: list[Feed], load: Load
@@ -215,11 +220,18 @@ class Preparing:
 
         graph = self._optimize(fetches, feeds)
         wanted = config.passes or config.device_count or PASSES or declared("drystone.passes")
+        wanted = wanted or self.target is not None
         if not (wanted or config.log_device_placement or not config.allow_soft_placement):
             return self._partition(whole(graph), fetches, feeds)
         from drystone_base.passes import prepare
 
-        return self._partition(prepare(graph, fetches, feeds, config), fetches, feeds)
+        return self._partition(
+            prepare(graph, fetches, feeds, config, self._devices()), fetches, feeds
+        )
+
+    def _devices(self) -> list[str]:
+        """Those of the session's target; none without one."""
+        return [] if self.target is None else self.target.devices
 
     def _partition(self, parts: Partitions, fetches: list[str], feeds: list[str]) -> Partitions:
         """The graphs with regions as operators of the backends that the config asks for."""

@@ -14,6 +14,7 @@ from drystone_base.api.config import SessionConfig
 from drystone_base.api.fetches import Fetches, check_feeds, flatten
 from drystone_base.api.native_plans import NativePlans
 from drystone_base.api.prepared import Plans, Prepared, Split
+from drystone_base.api.remote import Remote, open_target, refuse_remote
 from drystone_base.api.session_graph import SessionGraph, closed_source, refuse_closed
 from drystone_base.core.arguments import blame, checked
 from drystone_base.core.errors import BadRequest, DrystoneError
@@ -61,6 +62,7 @@ class Session:
         self._lock = threading.Lock()
         self._native = NativePlans(self.config)
         self._generation = self.resources.generation
+        self._target = open_target(self.config)
         self._closed = False
 
     def __repr__(self) -> str:
@@ -84,9 +86,11 @@ class Session:
     def variables(self) -> Mapping[str, Variable]:
         """The variables that exist now, by name; their values are what runs read and assign.
 
-        Raises ``BadRequest`` (``model-closed``).
+        Raises ``BadRequest``: ``model-closed``, and ``remote-session`` where they are elsewhere.
         """
         self.check_open()
+        if self._target is not None:
+            raise refuse_remote("variables")
         return dict(self.resources.items(VARIABLE_KIND))
 
     def beside(self, graph: Graph) -> Session:
@@ -112,6 +116,8 @@ class Session:
         self.resources.generation, self._generation = -2, -1  # no plan goes on with what it keeps
         self._prepared = Plans(self.config.plans)
         self._seeds, self._native = {}, NativePlans(self.config)
+        if self._target is not None:
+            self._target.close()
 
     @property
     def closed(self) -> bool:
@@ -177,6 +183,8 @@ class Session:
         """
         from drystone_base.executor.record import Record
 
+        if self._target is not None:
+            raise refuse_remote("recordings")
         self._record = record = Record()
         try:
             yield record
@@ -238,7 +246,7 @@ class Session:
         from drystone_base.api.preparing import Preparing
 
         with self._preparing(self._ends()):
-            return Preparing(self._graph, self.config).placement(fetches, feeds)
+            return Preparing(self._graph, self.config, self._target).placement(fetches, feeds)
 
     @checked
     def describe(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> dict[str, Any]:
@@ -247,7 +255,7 @@ class Session:
         Values as ``DS_DescribePlan`` in ``drystone/session.h`` gives them.
         """
         prepared = self._prepare(list(fetches), list(feeds), self._ends())
-        if isinstance(prepared, Split) or prepared.native is None:
+        if not isinstance(prepared, Prepared) or prepared.native is None:
             raise BadRequest(
                 "only the native executor has plans to describe, one for each device",
                 check="the session's executor must be the native one, with one device",
@@ -258,6 +266,24 @@ class Session:
             )
         described: dict[str, Any] = json.loads(prepared.native.describe())
         return described
+
+    def make_part(
+        self, fetches: Sequence[str], feeds: Sequence[str], sends: Sequence[str]
+    ) -> Callable[[Sequence[Any], Step, Cancellation | None, float | None], list[Any]]:
+        """What runs a part of a graph that was split: of values, a step and limits, the fetches.
+
+        ``sends``: nodes that must run whatever is fetched. The step's resources hold the rendezvous
+        in which parts meet. For packages that run parts on several machines; raises as :meth:`run`.
+        """
+        count = len(fetches)
+        prepared = self._prepare([*fetches, *sends], list(feeds), self._ends())
+
+        def run(
+            values: Sequence[Any], step: Step, cancellation: Cancellation | None, ends: float | None
+        ) -> list[Any]:
+            return self._execute(prepared, tuple(values), cancellation, ends, step)[:count]
+
+        return run
 
     # ---- preparing -----------------------------------------------------------------------------
 
@@ -279,7 +305,7 @@ class Session:
 
     def _prepare(
         self, fetches: list[str], feeds: list[str], ends: float | None
-    ) -> Prepared | Split:
+    ) -> Prepared | Split | Remote:
         key = (tuple(fetches), tuple(feeds))
         self.check_open()
         with self._lock:
@@ -293,7 +319,7 @@ class Session:
             refuse_closed()
         return found
 
-    def _lower(self, fetches: list[str], feeds: list[str]) -> Prepared | Split:
+    def _lower(self, fetches: list[str], feeds: list[str]) -> Prepared | Split | Remote:
         """What runs a signature: from a file that has its plan, else made from the graph."""
         check_feeds(feeds)
         plans = self._plans()
@@ -306,12 +332,14 @@ class Session:
         from drystone_base.api.preparing import Preparing
 
         load = partial(self._native.load, self._runtime)
-        return Preparing(self._graph, self.config).lowered(fetches, feeds, load, plans)
+        return Preparing(self._graph, self.config, self._target).lowered(
+            fetches, feeds, load, plans
+        )
 
     def _plans(self) -> CachedPlans | None:
         """The cached plans of the file that the graph is from."""
         file = self._graph.source.file
-        if file is None:
+        if file is None or self._target is not None:
             return None
         from drystone_base.api.cached_plans import CachedPlans
 
@@ -334,7 +362,7 @@ class Session:
 
     def _execute(
         self,
-        prepared: Prepared | Split,
+        prepared: Prepared | Split | Remote,
         values: tuple[Any, ...],
         cancellation: Cancellation | None,
         ends: float | None,
@@ -342,6 +370,8 @@ class Session:
     ) -> list[Any]:
         if isinstance(prepared, Split):
             return self._execute_parts(prepared, values, cancellation, ends)
+        if isinstance(prepared, Remote):
+            return prepared.run(self._arrays(prepared, values, ends), cancellation, ends)
         if prepared.quick is not None and cancellation is None and step is None:
             found: list[Any] = prepared.quick(values, False) if self._is_plain() else NotImplemented
             if found is not NotImplemented:
@@ -408,10 +438,14 @@ class Session:
                 fetched = iter(self._compute(prepared, arrays, runtime))
         return [next(fetched) if has_value else None for has_value in prepared.has_value]
 
-    def _arrays(self, prepared: Prepared, values: Sequence[Any], ends: float | None) -> list[Array]:
+    def _arrays(
+        self, prepared: Prepared | Remote, values: Sequence[Any], ends: float | None
+    ) -> list[Array]:
         from drystone_base.api.feeds import to_array
 
-        copies = prepared.copies_feeds and prepared.native is None
+        copies = False
+        if isinstance(prepared, Prepared):
+            copies = prepared.copies_feeds and prepared.native is None
         pairs = zip(prepared.feeds, values, strict=True)
         if ends is None:
             return [to_array(feed, value, copies) for feed, value in pairs]

@@ -35,16 +35,25 @@ def device_names(config: Any) -> list[str]:
     ]
 
 
-def prepare(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Partitions:
+def prepare(
+    graph: Graph,
+    fetches: Sequence[str],
+    feeds: Sequence[str],
+    config: Any,
+    devices: Sequence[str] = (),
+) -> Partitions:
     """The graph of every device, as the passes leave it; ``graph`` itself is not changed.
 
-    Where there is one device the one part is the whole graph; nodes are placed if the config asks
-    for more than that. Raises ``GraphError``: ``pass-failed``, and what :func:`place` raises.
+    ``devices``: the names of those there are (none: those of the config). Where the config has one
+    device the one part is the whole graph; nodes are placed if it asks for more than that. Raises
+    ``GraphError``: ``pass-failed``, and what :func:`place` raises.
     """
     _check_names(config)
-    devices = device_names(config)
+    splits = bool(devices)
+    devices = devices or device_names(config)
+    splits = splits or len(devices) > 1
     ops = frozenset(node.op for node in graph)
-    places = len(devices) > 1 or _asks_for_placement(config)
+    places = splits or _asks_for_placement(config)
     if not places and not any(_may_run(p, config, ops) for p in registered()):
         return whole(graph)
     graph = graph.copy()
@@ -55,14 +64,14 @@ def prepare(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: 
 
     run(Grouping.PRE_PLACEMENT, graph=graph, devices=devices)
     if places:
-        place_for(graph, fetches, feeds, config).apply()
+        place_for(graph, fetches, feeds, config, devices).apply()
     run(Grouping.POST_PLACEMENT, graph=graph, devices=devices)
     graph = _rewritten(graph, fetches, feeds)
     run(Grouping.POST_REWRITE_FOR_EXEC, graph=graph, devices=devices)
-    parts = partition(graph, _needed(graph, fetches, feeds)) if len(devices) > 1 else whole(graph)
+    parts = partition(graph, _needed(graph, fetches, feeds)) if splits else whole(graph)
     run(Grouping.POST_PARTITIONING, partitions=parts.graphs)
     for device, part in parts.graphs.items():
-        if len(devices) > 1:
+        if splits:
             parts.sends[device] = [node.name for node in part if node.op == "_Send"]
     return parts
 
@@ -105,11 +114,21 @@ def _asks_for_placement(config: Any) -> bool:
     return config.log_device_placement or not config.allow_soft_placement
 
 
-def place_for(graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any) -> Placement:
-    """Where the session of ``config`` runs the nodes that the fetches need."""
+def place_for(
+    graph: Graph,
+    fetches: Sequence[str],
+    feeds: Sequence[str],
+    config: Any,
+    devices: Sequence[str] = (),
+) -> Placement:
+    """Where the session of ``config`` runs the nodes that the fetches need.
+
+    ``devices``: the names of those there are (none: those of the config).
+    """
     needed = _needed(graph, fetches, feeds)
     soft = config.allow_soft_placement
-    placed = place(graph, device_names(config), everywhere(["CPU"]), soft=soft, nodes=needed)
+    there = devices or device_names(config)
+    placed = place(graph, there, everywhere(["CPU"]), soft=soft, nodes=needed)
     if config.log_device_placement:
         for d in placed.decisions:
             print(plain(f"{d.node}: ({d.op}): {d.device}  {d.why}"), file=sys.stderr)

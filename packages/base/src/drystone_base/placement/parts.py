@@ -29,13 +29,15 @@ def run_parts(
     parts: Sequence[Part],
     values: Sequence[Any],
     run: Callable[[Part, Sequence[Any], Step], Sequence[Any]],
+    step: Step | None = None,
 ) -> list[Any]:
     """Run all parts at once and give the fetches of the whole; ``run`` gives those of a part.
 
-    The first failure wakes the parts that wait for the one that failed, and is raised.
+    The first failure wakes the parts that wait for the one that failed, and is raised. ``step``
+    may have the rendezvous in which the parts meet, and others that are not among these.
     """
-    step = Step()
-    meeting = step.resources[KEY] = Rendezvous(is_shared=True)
+    step = step or Step()
+    meeting: Rendezvous = step.resources.setdefault(KEY, Rendezvous(is_shared=True))
     out: list[Any] = [None] * sum(len(part.fetches) for part in parts)
     failed: list[BaseException] = []
 
