@@ -1,0 +1,1 @@
+"""Transports: who carries messages for a scheme, and engines that do."""

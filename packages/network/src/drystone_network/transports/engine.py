@@ -1,0 +1,208 @@
+"""An engine of a transport: messages between this process and its peers."""
+
+from __future__ import annotations
+
+import ctypes as c
+import itertools
+import math
+import threading
+import weakref
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
+
+from drystone_base.core.errors import HostError
+from drystone_base.host.buffer import answer
+from drystone_base.host.status import CODES, Status
+from drystone_network.transports.c_structs import ACCEPTED, LOST, RECEIVED, SENT, Event, Options
+from drystone_network.transports.registry import Carrier, find
+
+__all__ = ["ANY", "Engine", "Happened", "Tag"]
+
+Tag = tuple[int, int]
+"""What names a message: two numbers of 64 bits."""
+Array = np.ndarray[Any, Any]
+ANY: Final[Tag] = (0, 0)
+"""The mask of a receive that takes any tag."""
+
+_ALL: Final = (1 << 64) - 1
+_ROOM: Final = 64
+_KINDS: Final = {ACCEPTED: "accepted", SENT: "sent", RECEIVED: "received", LOST: "lost"}
+
+
+class Happened(NamedTuple):
+    """What an engine tells: ``kind`` is accepted, sent, received or lost.
+
+    ``code`` is the name of a status, ``data`` the bytes of a message, None where it failed.
+    """
+
+    kind: str
+    code: str
+    peer: int
+    token: int
+    tag: Tag
+    data: Array | None
+    message: str
+
+
+class _Held(threading.local):
+    """A status for the calls of one thread: to make one for each would take as long as the call."""
+
+    def __init__(self) -> None:
+        self.status = Status("").__enter__()
+
+
+class Engine:
+    """Sends and receives messages by one transport; see ``drystone/network.h``.
+
+    ``scheme`` is that of the transport, or an address with it. ``max_message`` and
+    ``unexpected_bytes`` (bytes; 0: the transport's own) bound what one message, and what messages
+    nobody waits for, may take. Safe to use from several threads; one at a time is in
+    :meth:`progress`. Raises ``BadRequest`` (``unknown-transport``) and ``HostError``.
+    """
+
+    def __init__(
+        self, scheme: str, *, max_message: int = 0, unexpected_bytes: int = 0,
+        connect_seconds: float = 10.0,
+    ) -> None:  # fmt: skip
+        self.carrier: Carrier = find(scheme if "://" in scheme else f"{scheme}://")
+        self.fns = self.carrier.fns
+        options = Options(struct_size=c.sizeof(Options), max_message=max_message)
+        options.unexpected_bytes = unexpected_bytes
+        options.connect_us = max(1, int(connect_seconds * 1e6))
+        with Status(f"no engine of {self.carrier.scheme}:// can be opened") as status:
+            handle = self.fns.open(self.carrier.struct, c.byref(options), status.pointer)
+        self._end = weakref.finalize(self, self.fns.close, handle)
+        self._handle = handle
+        self._held = _Held()
+        self._tokens = itertools.count(1)
+        self._kept: dict[int, Any] = {}
+        self._events = [Event() for _ in range(_ROOM)]
+        self._pointers = (c.POINTER(Event) * _ROOM)(*map(c.pointer, self._events))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def closed(self) -> bool:
+        """Whether it was closed."""
+        return not self._end.alive
+
+    def close(self) -> None:
+        """End it: peers see it as gone. Nobody may be in :meth:`progress`."""
+        self._end()
+        self._kept.clear()
+
+    def _failed(self, what: str) -> HostError:
+        """The error of a call that this thread has just made."""
+        status, self._held.status = self._held.status, Status("").__enter__()
+        status.what = what
+        try:
+            status.__exit__(None, None, None)
+        except HostError as error:
+            return error
+        return HostError(what, status="INTERNAL")
+
+    def _is_ok(self) -> bool:
+        return self._held.status.name == "OK"
+
+    def listen(self, address: str) -> str:
+        """Accept peers at an address; the one that others connect to."""
+        bound = answer(
+            f"{address} cannot be listened at",
+            lambda buffer, status: self.fns.listen(self._handle, address.encode(), buffer, status),
+        )
+        return bound.decode()
+
+    def connect(self, address: str) -> int:
+        """The number of the peer that listens at an address."""
+        with Status(f"{address} cannot be connected to") as status:
+            peer: int = self.fns.connect(self._handle, address.encode(), status.pointer)
+        return peer
+
+    def disconnect(self, peer: int) -> None:
+        """End a peer; its operations fail."""
+        self.fns.disconnect(self._handle, peer)
+
+    def send(self, peer: int, tag: Tag, pieces: Sequence[Any]) -> int:
+        """Send a message, the bytes of contiguous buffers one after another.
+
+        0 where it is done, else the token of the event that will say so: until then the buffers
+        must not be changed. Never waits.
+        """
+        arrays = [np.frombuffer(piece, np.uint8) for piece in pieces if len(piece)]
+        count = len(arrays)
+        places = (c.c_void_p * count)(*[a.ctypes.data for a in arrays])
+        sizes = (c.c_size_t * count)(*[a.nbytes for a in arrays])
+        token = next(self._tokens)
+        self._kept[token] = arrays
+        done = self.fns.send(
+            self._handle, peer, *tag, places, sizes, count, token, self._held.status.pointer
+        )
+        if done == 0:
+            return token
+        del self._kept[token]
+        if done < 0:
+            raise self._failed("a message cannot be sent")
+        return 0
+
+    def receive(
+        self, peer: int = 0, tag: Tag = (0, 0), mask: Tag = (_ALL, _ALL), into: Array | None = None
+    ) -> int:
+        """Take the next message of a peer (0: of any) whose tag fits; the token of its event.
+
+        ``into``: a contiguous array that the bytes go to; without it the event brings memory.
+        """
+        token = next(self._tokens)
+        place, size = (None, 0) if into is None else (into.ctypes.data, into.nbytes)
+        self._kept[token] = into
+        self.fns.receive(
+            self._handle, peer, *tag, *mask, place, size, token, self._held.status.pointer
+        )
+        if not self._is_ok():
+            del self._kept[token]
+            raise self._failed("a message cannot be received")
+        return token
+
+    def cancel(self, token: int) -> None:
+        """Have an operation end, unless it is too late for that."""
+        if self.fns.cancel:
+            self.fns.cancel(self._handle, token)
+
+    def wake(self) -> None:
+        """Have :meth:`progress` return."""
+        self.fns.wake(self._handle)
+
+    def progress(self, seconds: float = math.inf) -> list[Happened]:
+        """What has happened; waits for it, at most so long."""
+        wait = -1 if math.isinf(seconds) else max(0, int(seconds * 1e6))
+        for event in self._events:
+            event.struct_size = c.sizeof(Event)
+        count = self.fns.progress(
+            self._handle, wait, self._pointers, _ROOM, self._held.status.pointer
+        )
+        if count < 0:
+            raise self._failed("an engine is broken")
+        return [self._read(self._events[k]) for k in range(count)]
+
+    def _read(self, event: Event) -> Happened:
+        kind = _KINDS.get(event.kind, "")
+        code = CODES[event.code] if 0 <= event.code < len(CODES) else "UNKNOWN"
+        kept = self._kept.pop(event.token, None) if event.token else None
+        data: Array | None = None
+        if kind == "received" and code == "OK":
+            data = self._lent(event) if kept is None else kept.reshape(-1).view(np.uint8)
+            data = data[: event.size]
+        text = event.message.decode("utf-8", "replace")
+        return Happened(kind, code, event.peer, event.token, (event.tag_high, event.tag_low),
+                        data, text)  # fmt: skip
+
+    def _lent(self, event: Event) -> Array:
+        """The engine's memory as an array, which gives it back when it goes."""
+        memory = (c.c_ubyte * event.size).from_address(event.data)
+        weakref.finalize(memory, self.fns.release, event.data)
+        return np.frombuffer(memory, np.uint8)
