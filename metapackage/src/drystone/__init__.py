@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     import drystone_base.tracing.operations
     import drystone_estimator
     import drystone_filesystem
+    import drystone_network
     import drystone_optimizer
     import drystone_subgraph
     from drystone import config as config
 
+    distributed = drystone_network
     estimator = drystone_estimator
     io = drystone_filesystem
     optimizer = drystone_optimizer
@@ -38,7 +40,7 @@ _PACKAGES = {
     "optimizer": "drystone_optimizer",
     "subgraph": "drystone_subgraph",
 }
-_BESIDE = {"estimator": "drystone_estimator"}
+_BESIDE = {"distributed": "drystone_network", "estimator": "drystone_estimator"}
 """Not of the set: installed by those who need them, and in no list of names."""
 
 

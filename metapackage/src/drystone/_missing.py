@@ -12,6 +12,7 @@ _PACKAGES = {
     "drystone_base": "drystone-base",
     "drystone_estimator": "drystone-estimator",
     "drystone_filesystem": "drystone-filesystem",
+    "drystone_network": "drystone-network",
     "drystone_optimizer": "drystone-optimizer",
     "drystone_subgraph": "drystone-subgraph",
 }

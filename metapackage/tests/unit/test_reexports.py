@@ -9,6 +9,7 @@ import drystone_base
 import drystone_base.tracing.operations
 import drystone_estimator
 import drystone_filesystem
+import drystone_network
 import drystone_optimizer
 import drystone_subgraph
 
@@ -24,6 +25,7 @@ def test_names_are_those_of_base_and_the_further_packages() -> None:
 
 
 def test_packages_beside_the_set_are_there_where_they_are_installed() -> None:
+    assert drystone.distributed is drystone_network
     assert drystone.estimator is drystone_estimator
     assert "estimator" not in drystone.__all__
 

@@ -1,0 +1,1 @@
+"""Clusters: which tasks there are, and where they listen."""

@@ -1,0 +1,1 @@
+"""What users of this package meet: sessions with a target, servers, the command."""

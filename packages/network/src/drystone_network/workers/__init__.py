@@ -1,0 +1,1 @@
+"""Tasks: what a worker serves, and what a session asks of workers."""

@@ -1,0 +1,204 @@
+"""What a task of a cluster does when it is asked to: parts of graphs, on its own devices.
+
+Variables, tables and queues belong to the task and outlive the sessions of clients, as those of a
+TensorFlow server do: a client that comes back finds them.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from drystone_base import Access, Graph, Session, SessionConfig
+from drystone_base.core.errors import BadRequest
+from drystone_base.placement.parts import Part, run_parts
+from drystone_base.state.rendezvous import KEY
+from drystone_base.state.variables import Step
+from drystone_network.cluster.spec import ClusterSpec, Task
+from drystone_network.workers.failures import bad_frame
+from drystone_network.workers.links import Links
+from drystone_network.workers.steps import Edge, RemoteRendezvous, Steps
+
+__all__ = ["PROTOCOL", "Worker"]
+
+PROTOCOL: Final = 1
+"""Version of what workers and clients say to each other."""
+_MOST_SESSIONS: Final = 256
+_OPTIONS: Final = ("executor", "deterministic")
+
+Answer = tuple[dict[str, Any], Sequence[Any]]
+
+
+class _Registered:
+    """The parts of one signature that run here."""
+
+    def __init__(
+        self, parts: list[Part], edges: dict[str, Edge], feeds: int, peers: dict[Task, str]
+    ) -> None:
+        self.parts, self.edges, self.feeds, self.peers = parts, edges, feeds, peers
+
+
+class Worker:
+    """A task: ``call(method, document, arrays)`` gives the answer to a request of a client.
+
+    ``access`` is what graphs may reach here, whatever the client's session may. ``transport`` is
+    the address at which values of other tasks come in.
+    """
+
+    def __init__(
+        self,
+        cluster: ClusterSpec,
+        task: Task,
+        *,
+        transport: str = "tcp://127.0.0.1:0",
+        token: str = "",
+        access: Access | None = None,
+        devices: int = 1,
+    ) -> None:
+        cluster.address(task)
+        self.cluster, self.task = cluster, task
+        self.devices = [task.device("CPU", k) for k in range(devices)]
+        self.incarnation = secrets.randbits(62)
+        self._config = SessionConfig(access=access, optimizer="off")
+        self._home = Session(Graph(), self._config)
+        self._steps = Steps(task)
+        self._links = Links(task, transport, token, self._steps.arrived, self._steps.lost)
+        self._sessions: dict[str, dict[int, _Registered]] = {}
+        self._lock = threading.Lock()
+        self._methods: dict[str, Callable[[dict[str, Any], list[Any]], Answer]] = {
+            "status": self._status,
+            "open": self._open,
+            "register": self._register,
+            "run": self._run,
+            "cancel": self._cancel,
+            "close": self._close,
+            "reset": self._reset,
+        }
+
+    def stop(self) -> None:
+        """End runs and connections."""
+        self._steps.cancel_all()
+        self._links.close()
+        self._home.close()
+
+    def call(self, method: str, document: dict[str, Any], arrays: list[Any]) -> Answer:
+        """The answer to a request; raises ``DrystoneError``."""
+        found = self._methods.get(method)
+        if found is None:
+            raise bad_frame(f"a request {method!r}")
+        try:
+            return found(document, arrays)
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise bad_frame(f"{method}: {type(error).__name__}: {error}") from error
+
+    def _status(self, _document: dict[str, Any], _arrays: list[Any]) -> Answer:
+        return {
+            "protocol": PROTOCOL,
+            "task": [self.task.job, self.task.index],
+            "devices": self.devices,
+            "data": self._links.address,
+            "cluster": self.cluster.to_json(),
+            "incarnation": self.incarnation,
+        }, ()
+
+    def _open(self, _document: dict[str, Any], _arrays: list[Any]) -> Answer:
+        name = secrets.token_hex(8)
+        with self._lock:
+            if len(self._sessions) >= _MOST_SESSIONS:
+                raise BadRequest(
+                    f"{self.task} opens no more sessions",
+                    check=f"a task has at most {_MOST_SESSIONS} sessions",
+                    found=len(self._sessions),
+                    needed="fewer",
+                    remedy="close sessions that are not used",
+                    code="too-many-sessions",
+                    status="RESOURCE_EXHAUSTED",
+                )
+            self._sessions[name] = {}
+        return {"session": name}, ()
+
+    def _session(self, document: dict[str, Any]) -> dict[int, _Registered]:
+        found = self._sessions.get(document["session"])
+        if found is None:
+            raise BadRequest(
+                f"{self.task} does not know the session",
+                check="a session is opened before it is used",
+                found="one that was closed, or opened before the task was started again",
+                needed="a session of this task",
+                remedy="open the session again, and restore its variables from a checkpoint",
+                code="session-lost",
+                status="ABORTED",
+            )
+        return found
+
+    def _register(self, document: dict[str, Any], arrays: list[Any]) -> Answer:
+        known = self._session(document)
+        options = {k: v for k, v in document["config"].items() if k in _OPTIONS}
+        config = replace(self._config, **options)
+        parts = [
+            self._part(one, data, config)
+            for one, data in zip(document["parts"], arrays, strict=True)
+        ]
+        edges = {key: Edge(*map(str, edge)) for key, edge in document["edges"].items()}
+        peers = {Task.of_device(name): str(at) for name, at in document["peers"].items()}
+        feeds = sum(len(one["feeds"]) for one in document["parts"])
+        for task, address in peers.items():
+            self._links.connect(task, address)
+        with self._lock:
+            handle = len(known) + 1
+            known[handle] = _Registered(parts, edges, feeds, peers)
+        return {"handle": handle}, ()
+
+    def _part(self, one: dict[str, Any], data: Any, config: SessionConfig) -> Part:
+        """What runs one device's graph, on the state of this task."""
+        if one["device"] not in self.devices:
+            raise bad_frame(f"a part for {one['device']}, which is not here")
+        session = Session(Graph.from_bytes(data.tobytes()), config)
+        session.resources = self._home.resources
+        run = session.make_part(one["fetches"], one["feeds"], one["sends"])
+        places = one["feed_places"], one["fetch_places"]
+        return Part(one["device"], run, tuple(places[0]), tuple(places[1]))
+
+    def _run(self, document: dict[str, Any], arrays: list[Any]) -> Answer:
+        registered = self._session(document)[document["handle"]]
+        seconds = document["seconds"]
+        ends = None if seconds is None else time.monotonic() + float(seconds)
+        for task, address in registered.peers.items():
+            self._links.connect(task, address)
+        meeting = RemoteRendezvous(int(document["step"]), self.task, registered.edges, self._links)
+        step = Step()
+        step.resources[KEY] = meeting
+
+        def run(part: Part, values: Sequence[Any], step: Step) -> Sequence[Any]:
+            found: list[Any] = part.plan(values, step, meeting.cancellation, ends)
+            return found
+
+        self._steps.begin(meeting)
+        try:
+            return {}, run_parts(registered.parts, arrays, run, step)
+        finally:
+            self._steps.end(meeting.step)
+
+    def _cancel(self, document: dict[str, Any], _arrays: list[Any]) -> Answer:
+        step = int(document["step"])
+        meeting = self._steps.end(step)
+        if meeting is None:
+            return {"awaited": []}, ()
+        awaited = [str(edge) for edge in meeting.awaited()]
+        meeting.cancel()
+        return {"awaited": awaited}, ()
+
+    def _close(self, document: dict[str, Any], _arrays: list[Any]) -> Answer:
+        with self._lock:
+            self._sessions.pop(document["session"], None)
+        return {}, ()
+
+    def _reset(self, document: dict[str, Any], _arrays: list[Any]) -> Answer:
+        containers = document["containers"]
+        for container in containers or [None]:
+            self._home.resources.clear(container)
+        return {}, ()
