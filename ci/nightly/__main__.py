@@ -22,6 +22,7 @@ from ci.scripts.project import ROOT
 __all__ = ["main"]
 
 RESULTS = ROOT / ".drystone-env" / "nightly"
+RELEASED = ROOT / ".drystone-env" / "index"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -36,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"there is no suite {given.suite!r}: there are {', '.join(SUITES)}, and page")
     work = given.work or results.with_name("nightly-work") / given.suite.rpartition(".")[2]
     work.mkdir(parents=True, exist_ok=True)
-    place = Place(work.resolve(), given.wheels and given.wheels.resolve(), results)
+    wheels = given.wheels and given.wheels.resolve()
+    place = Place(work.resolve(), wheels, results, given.released.resolve())
     names = [case.name for case in suite(given.suite).cases(place)]
     if given.list:
         print("\n".join(names))
@@ -62,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("suite", help=f"{', '.join(SUITES)}; or page")
     add("--wheels", type=Path, metavar="FOLDER", help="the candidates")
+    add("--released", type=Path, metavar="FOLDER", default=RELEASED, help="the last release")
     add("--only", action="append", default=[], metavar="CASE", help="some of the cases")
     add("--list", action="store_true", help="print the names of the cases")
     add("--resume", action="store_true", help="go on with the last run of this commit")

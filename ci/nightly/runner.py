@@ -62,6 +62,7 @@ def _in_child(name: str, case: Case, place: Place, limit: float) -> dict[str, An
     answer.unlink(missing_ok=True)
     words = [sys.executable, "-m", "ci.nightly", name, "--case", case.name, "--answer", str(answer)]
     words += ["--work", str(place.work), "--results", str(place.results)]
+    words += ["--released", str(place.released)]
     words += ["--wheels", str(place.wheels)] if place.wheels else []
     start = time.monotonic()
     with (folder / "log.txt").open("w", encoding="utf-8") as log:

@@ -14,6 +14,7 @@ from ci.scripts.session_parts import requirements
 from ci.scripts.sessions import WHEELS, build_packages, install_built
 
 __all__ = [
+    "community",
     "nightly_convergence",
     "nightly_models",
     "nightly_notebooks",
@@ -57,6 +58,14 @@ def nightly_convergence(session: nox.Session) -> None:
 def nightly_performance(session: nox.Session) -> None:
     """Cases beside work of the same length every night; an alarm 15 % below what is stored."""
     session.run("python", "-m", "ci.nightly", "performance", *_installed(session))
+
+
+@nox.session
+def community(session: nox.Session) -> None:
+    """Plugins of community/plugins.toml against the candidates, beside the last release."""
+    folder, words = _candidates(session)
+    session.install("uv>=0.5", "packaging>=24")
+    session.run("python", "-m", "ci.nightly", "community", "--wheels", str(folder), *words)
 
 
 @nox.session

@@ -17,7 +17,7 @@ __all__ = ["SUITES", "Case", "Figures", "LeftOut", "Place", "Suite", "Wrong", "s
 
 Figures = Mapping[str, float | str]
 """What a case found, the most telling first."""
-SUITES = ("pip", "notebooks", "models", "convergence", "performance")
+SUITES = ("pip", "notebooks", "models", "convergence", "performance", "community")
 
 
 class Wrong(Exception):
@@ -30,11 +30,15 @@ class LeftOut(Exception):
 
 @dataclass(frozen=True)
 class Place:
-    """Where a case works: `work` is kept for the suite, `wheels` are the candidates, if any."""
+    """Where a case works: `work` is kept for the suite, `wheels` are the candidates, if any.
+
+    `released` has the wheels of the last release, as `nox -s release` leaves them.
+    """
 
     work: Path
     wheels: Path | None = None
     results: Path = ROOT / ".drystone-env" / "nightly"
+    released: Path = ROOT / ".drystone-env" / "index"
 
     def candidates(self) -> list[Path]:
         """The wheels to try."""
