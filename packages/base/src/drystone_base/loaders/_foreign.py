@@ -134,13 +134,14 @@ FOREIGN: Final = (
     Foreign(
         "an HDF5 file (Keras .h5 weights or model)",
         _starts(b"\x89HDF\r\n\x1a\n"),
-        "in Keras, model.export(FOLDER) writes a SavedModel: load that folder",
+        "`pip install drystone-keras`, and it is loaded from a name that ends in .h5; or in Keras, "
+        "model.export(FOLDER) writes a SavedModel: load that folder",
     ),
     Foreign(
         "a Keras model (.keras)",
         _zip_with(b"metadata.json", b"model.weights.h5"),
-        "in Keras, keras.models.load_model(FILE).export(FOLDER) writes a SavedModel: load that "
-        "folder",
+        "`pip install drystone-keras`, and it is loaded from a name that ends in .keras; or in "
+        "Keras, keras.models.load_model(FILE).export(FOLDER) writes a SavedModel: load that folder",
     ),
     Foreign(
         "a PyTorch checkpoint or program",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -65,6 +65,8 @@ class Signature:
 class LoadedModel:
     """A model as it was read; nothing has run yet. ``source`` has its graph, ``place`` is its path.
 
+    ``kind`` is savedmodel, graphdef, metagraph, tfjs, or the end of the name of a file that another
+    package reads.
     ``variables`` are values to assign by shared name, then ``init_steps`` are to be run in order.
     ``read_meta`` gives ``meta``, the MetaGraphDef without its graph (collections, saver), if there
     is one; ``size`` is in bytes.
@@ -73,7 +75,7 @@ class LoadedModel:
     source: GraphSource
     signatures: dict[str, Signature]
     place: str | Path
-    kind: Literal["savedmodel", "graphdef", "metagraph", "tfjs"]
+    kind: str
     init_steps: list[InitStep] = field(default_factory=list)
     variables: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
     tags: tuple[str, ...] = ()

@@ -39,7 +39,9 @@ def load_model(
     """Read a SavedModel, MetaGraph (``.meta``), GraphDef (``.pb``, ``.pbtxt``) or ``model.json``.
 
     A folder that holds one of them stands for that file; of several MetaGraphs the one of the
-    latest checkpoint counts. ``model.json`` is a TensorFlow.js graph model. ``tags`` choose a
+    latest checkpoint counts. ``model.json`` is a TensorFlow.js graph model. Other files are read by
+    installed packages that name them (entry points of the group ``drystone.model_files``): with
+    drystone-keras ``.keras`` and ``.h5``. ``tags`` choose a
     MetaGraph of a SavedModel, ``checkpoint`` is the prefix that a MetaGraph is restored from. Of a
     SavedModel, variables that none of the tensors and signatures ``needed`` reaches stay unread.
     ``access``: where files of the model may lie or links of theirs lead, beside its own folder.
@@ -76,6 +78,12 @@ def _load_file(
         from drystone_base.loaders.tfjs import load_tfjs
 
         return load_tfjs(found, access)
+    if found.suffix not in GRAPH_SUFFIXES:
+        from drystone_base.loaders._by_package import read_by_package
+
+        read = read_by_package(found)
+        if read is not None:
+            return read
     return load_graphdef(found)
 
 

@@ -31,7 +31,7 @@ def test_the_first_op_with_a_number_that_is_not_finite_is_named(kind: str) -> No
     with pytest.raises(KernelError) as caught:
         step(one)
     assert "output 0 of node 'culprit' (Log)" in str(caught.value)
-    assert caught.value.found == "Inf"
+    assert "Inf" in str(caught.value)
     assert w.value.tolist() == [0, 0]  # nothing is written
 
 
