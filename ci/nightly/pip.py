@@ -242,7 +242,7 @@ def _pyinstaller(place: Place, folder: Path) -> Figures:
     printed = _run(str(made / "program"))
     if not any(text in printed for text in RAN):
         raise Wrong(f"the program printed {printed[-400:]}")
-    return _size(made)
+    return {**_size(made), "plugins": "loaded" if RAN[0] in printed else "none"}
 
 
 def _imported(place: Place) -> list[str]:

@@ -51,6 +51,7 @@ BUILD = """  build:
           name: wheels-${{ matrix.os }}-${{ matrix.compiler }}
           path: {wheels}/*.whl
           if-no-files-found: error
+          include-hidden-files: true
 """
 TESTS = """  test:
     name: test ${{ matrix.name }}
@@ -93,8 +94,9 @@ on:
 permissions:
   contents: read
 jobs:
-  night:
+{build}  night:
     name: ${{ matrix.session }}
+    needs: build
     timeout-minutes: {minutes}
 {matrix}    steps:
 {ready}      - uses: actions/cache/restore@v4
@@ -102,7 +104,11 @@ jobs:
           path: {results}
           key: results-${{ matrix.session }}-${{ github.run_id }}
           restore-keys: results-${{ matrix.session }}-
-      - run: python3 ci/bootstrap.py ${{ matrix.session }}
+      - uses: actions/download-artifact@v4
+        with:
+          name: wheels-{system}-{compiler}
+          path: {wheels}
+      - run: python3 ci/bootstrap.py ${{ matrix.session }} ${{ matrix.arguments }}
       - uses: actions/cache/save@v4
         if: always()
         with:
@@ -129,6 +135,7 @@ jobs:
         with:
           name: last-runs
           path: {results}/index.html
+          include-hidden-files: true
 """
 RELEASE = """name: release
 run-name: ${{ inputs.package }} ${{ inputs.version }}
@@ -195,9 +202,18 @@ def _pull_request(matrix: Matrix) -> str:
 
 def _nightly(matrix: Matrix) -> str:
     table, runner = matrix.table["nightly"], matrix.table["runners"][matrix.systems[0]]
-    rows = [{"session": name, "runner": runner} for name in table["sessions"]]
+    rows = []
+    for words in (*table["on_wheels"], *table["sessions"]):
+        name, *further = words.split()
+        further += [WHEELS] if words in table["on_wheels"] else []
+        rows.append({"session": name, "runner": runner, "arguments": " ".join(further)})
+    first = [job for job in matrix.builds() if job.compiler == matrix.compilers[0]]
+    build = _job(matrix, BUILD, [_row(matrix, job) | _compiler(job) for job in first], False)
     return _fill(
         _job(matrix, NIGHTLY, rows, False),
+        build=build,
+        system=matrix.systems[0],
+        compiler=matrix.compilers[0],
         hour=str(table["hour"]), minutes=str(table["minutes"]), runner=runner,
     )  # fmt: skip
 
