@@ -108,7 +108,8 @@ def try_plugin(entry: Entry, wheels: Sequence[Path], folder: Path) -> Found:
         said, text = there.ask(entry, library, way)
         found.loads[way] = said
         if said != wanted:
-            found.problems.append(f"asked {way}: {said}, where {wanted} is expected: {text[:300]}")
+            why = f": {' '.join(text.split())[:300]}" if text else ""
+            found.problems.append(f"asked {way}: {said}, where {wanted} is expected{why}")
     places = {"{source}": source, "{site}": there.site(), "{library}": library, "{checkout}": ROOT}
     if entry.conformance is not None and library is not None:
         suite = ("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", "--plugin", str(library))
