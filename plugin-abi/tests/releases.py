@@ -72,7 +72,7 @@ def _later() -> Path:
                 text,
             )
             path.write_text(grown)
-    _edit(folder / _path("version.h"), r"_MINOR 0$", "_MINOR 999")
+    _edit(folder / _path("version.h"), r"_MINOR \d+$", "_MINOR 999")
     return folder
 
 
