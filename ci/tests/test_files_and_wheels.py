@@ -121,6 +121,27 @@ def test_error_codes_and_pages_match(tree: Path) -> None:
     assert len(problems) == 4, problems
 
 
+def test_error_codes_are_found_that_have_no_name_before_them(tree: Path) -> None:
+    """By place, as a field, as a default; of a function, a class, its own or an imported one."""
+    put(
+        tree,
+        f"{BASE}/errors.py",
+        'class E(Exception):\n    def __init__(self, what, code="by-default"): ...\n'
+        "class Row(NamedTuple):\n    name: str\n    code: str\n"
+        "def fail(node, code, *, more=1): ...\n",
+    )
+    put(
+        tree,
+        f"{BASE}/use.py",
+        "from drystone_base.errors import E, Row, fail\n"
+        'E("w", "by-place")\nRow("r", "by-field")\nfail(1, "of-function", more="not-one")\n',
+    )
+    put(tree, f"{BASE}/own.py", 'def fail(code): ...\nfail("of-own")\nfail(*all, "unknown")\n')
+    assert set(error_pages.codes(tree)) == {
+        "by-default", "by-place", "by-field", "of-function", "of-own",
+    }  # fmt: skip
+
+
 def test_errors_without_a_remedy_are_found(tree: Path) -> None:
     put(tree, f"{BASE}/bad.py", 'raise E("w", check="c", found=1)\nraise m.E(check=1, found=2)\n')
     put(tree, f"{BASE}/good.py", 'raise E("w", check="c", found=1, remedy="r")\nE(**parts)\n')
