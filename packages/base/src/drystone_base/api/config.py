@@ -189,7 +189,7 @@ SETTINGS: Final = Schema(
 )  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SessionConfig:
     """How a session runs; raises ``BadRequest`` for a setting that means nothing.
 
@@ -217,6 +217,9 @@ class SessionConfig:
 
     def __post_init__(self) -> None:
         SETTINGS.settle(self)
+
+    def __repr__(self) -> str:
+        return SETTINGS.shown(self)
 
 
 SessionConfig.__doc__ = SETTINGS.document(SessionConfig.__doc__)

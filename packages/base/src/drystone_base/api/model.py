@@ -218,8 +218,8 @@ class Model:
         if self._objects is not None:
             self._objects.running.close()
             self._objects = None
-        self.loaded = replace(
-            self.loaded, source=closed_source(), variables={}, read_meta=lambda: None
+        self.loaded = self.loaded._replace(
+            source=closed_source(), variables={}, read_meta=lambda: None
         )
         gc.collect()  # nodes and their graph hold each other
 
@@ -297,7 +297,7 @@ class Model:
         for targets, feeds in self.loaded.init_steps:
             self.session.run(list(targets), feeds)
         if self.loaded.variables:  # the session has their values now
-            self.loaded = replace(self.loaded, variables={})
+            self.loaded = self.loaded._replace(variables={})
 
     def _assign(self, name: str, value: np.ndarray[Any, Any]) -> None:
         """Give the resource variable of that name its restored value."""

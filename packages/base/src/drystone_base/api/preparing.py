@@ -75,7 +75,7 @@ class Preparing:
 
         ``plans`` takes the plan if it can.
         """
-        return self._whoever_changed_it(lambda: self._lowered(fetches, feeds, load, plans))
+        return self._made_or_unplugged(lambda: self._lowered(fetches, feeds, load, plans))
 
     def _lowered(
         self, fetches: list[str], feeds: list[str], load: Load, plans: CachedPlans | None
@@ -94,7 +94,7 @@ class Preparing:
         keep = None if plans is None else partial(plans.keep, fetches, feeds, rows)
         return self._lower_graph(graph, fetches, described, (), load, keep)
 
-    def _whoever_changed_it(self, make: Callable[[], _Made]) -> _Made:
+    def _made_or_unplugged(self, make: Callable[[], _Made]) -> _Made:
         """What ``make`` makes; once more without optimizers of plugins where that fails.
 
         Then a warning names those that had changed the graph.
@@ -119,7 +119,7 @@ class Preparing:
 
     def standalone(self, fetches: Sequence[str], feeds: Sequence[str]) -> bytes:
         """The bytes of a PlanDef that holds all that it needs."""
-        return self._whoever_changed_it(lambda: self._standalone(fetches, feeds))
+        return self._made_or_unplugged(lambda: self._standalone(fetches, feeds))
 
     def _standalone(self, fetches: Sequence[str], feeds: Sequence[str]) -> bytes:
         described = self._describe_feeds(feeds)
@@ -205,12 +205,12 @@ class Preparing:
             return graph
         from drystone_base.modules import stage
 
-        for optimize in stage("optimize" if self._asks_nobody() else "simplify", "optimize"):
+        for optimize in stage("optimize" if self._has_no_backend() else "simplify", "optimize"):
             graph = optimize(graph, fetches, feeds, self.config.optimizer)
         return graph
 
-    def _asks_nobody(self) -> bool:
-        """Whether no region of the graph is offered to a backend."""
+    def _has_no_backend(self) -> bool:
+        """Whether no backend is offered a region of the graph."""
         asked = self.config.subgraphs
         return asked == "off" or (asked is None and not SUBGRAPH_BACKEND.value())
 
@@ -235,7 +235,7 @@ class Preparing:
 
     def _partition(self, parts: Partitions, fetches: list[str], feeds: list[str]) -> Partitions:
         """The graphs with regions as operators of the backends that the config asks for."""
-        off, config = self._asks_nobody(), self.config
+        off, config = self._has_no_backend(), self.config
         if off and not config.passes:
             return parts
         from drystone_base.passes.partitioning import fuse_parts, has_operators, partition_parts

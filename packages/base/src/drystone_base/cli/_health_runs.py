@@ -72,7 +72,7 @@ def _plugin(plugin: Plugin) -> dict[str, Any]:
 
 def _kernels(path: str) -> Iterator[tuple[OpDef, str]]:
     """Ops for which a library has kernels for the CPU, those that take any numbers first."""
-    from drystone_base.executor.plugin_kernels import list_kernels
+    from drystone_base.host.kernels import list_kernels
     from drystone_base.ops.defs import find
 
     rows = [row for row in list_kernels() if row["library"] == path and row["device"] == "CPU"]
@@ -89,7 +89,7 @@ def _run_kernel(op: OpDef, library: str) -> tuple[bool, str, float] | None:
     Inputs are matrices of ones; ops that take something else are not tried.
     """
     from drystone_base.core.errors import DrystoneError, UnsupportedOp
-    from drystone_base.executor.plugin_kernels import chosen_kernel
+    from drystone_base.executor.selection import chosen_kernel
 
     graph = _graph_of(op)
     try:

@@ -173,14 +173,22 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
     return inspect.signature(function, follow_wrapped=True)
 
 
-class _Unseen:
-    """Stands for what a module that has not been imported yet defines."""
+class _Named(type):
+    """Stands for a class of another module, by its name: that module is not imported for it."""
+
+    home: str
+
+    def __instancecheck__(cls, value: object) -> bool:
+        return any(
+            kind.__name__ == cls.__name__ and f"{kind.__module__}.".startswith(f"{cls.home}.")
+            for kind in type(value).__mro__
+        )
 
 
 class _Names(dict[str, Any]):
     """The names of a module, with those that it imports for type checkers only.
 
-    Those of modules that are not there yet are :class:`_Unseen`, unless ``imports``.
+    Those stand for classes, known by their names, unless ``imports``.
     """
 
     def __init__(self, module: str, *, imports: bool) -> None:
@@ -197,8 +205,8 @@ class _Names(dict[str, Any]):
         home = _homes(self._module).get(name)
         if home is None:
             return Any
-        if home not in sys.modules and not self._imports:
-            return _Unseen
+        if not self._imports:
+            return _Named(name, (), {"home": home})
         return getattr(importlib.import_module(home), name, Any)
 
 

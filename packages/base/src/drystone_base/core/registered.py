@@ -7,10 +7,11 @@ is the same whichever modules are imported.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 __all__ = [
     "ENTRY_FUNCTIONS",
+    "ISOLATED_KERNELS",
     "OPS",
     "OPTIMIZERS",
     "PACKAGE_OPS",
@@ -59,3 +60,5 @@ PLUGIN_SETTINGS: Final = Registered()
 """Settings of plugins that the program has changed."""
 ENTRY_FUNCTIONS: Final = Registered()
 """Entry functions of plugins that were called, here or in processes of their own."""
+ISOLATED_KERNELS: Final[dict[str, list[dict[str, Any]]]] = {}
+"""Kernels of plugins in processes of their own, by op, as the host lists those of this process."""

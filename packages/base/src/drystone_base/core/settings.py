@@ -93,6 +93,13 @@ class Schema:
             what = f"{self.owner}.{name} cannot be looked at"
             raise refusal(what, value, one.kind, "", one.code or self.code, error) from error
 
+    def shown(self, config: Any) -> str:
+        """A config as text: the settings that are not as they are by default."""
+        usual = type(config)()
+        changed = {name: getattr(config, name) for name in self.settings}
+        told = [f"{n}={v!r}" for n, v in changed.items() if v != getattr(usual, n)]
+        return f"{self.owner}({', '.join(told)})"
+
     def document(self, first: str | None) -> str:
         """The documentation of a class that has these settings, after its own ``first`` part."""
         lines = [(first or "").rstrip(), ""]

@@ -7,7 +7,7 @@ the format: ``drystone_abi/protos/plan.proto``.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -80,7 +80,6 @@ CALLS: Final = {
 """Ops that run functions, with the attributes that name them."""
 
 
-@dataclass(eq=False)
 class Encoded:
     """A PlanDef with what goes beside it.
 
@@ -90,11 +89,12 @@ class Encoded:
     for one that is handed on as the object it is.
     """
 
-    plan: PlanDef = field(default_factory=PlanDef)
-    constants: list[tuple[Any, int]] = field(default_factory=list)
-    attrs: list[TensorAttr] = field(default_factory=list)
-    kernels: list[Instruction] = field(default_factory=list)
-    outputs: list[tuple[int, ...]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.plan = PlanDef()
+        self.constants: list[tuple[Any, int]] = []
+        self.attrs: list[TensorAttr] = []
+        self.kernels: list[Instruction] = []
+        self.outputs: list[tuple[int, ...]] = []
 
 
 def encode(

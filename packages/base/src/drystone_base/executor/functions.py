@@ -10,7 +10,6 @@ import numpy as np
 
 from drystone_base.core.dtypes import STRING, DType
 from drystone_base.core.errors import BadRequest, DrystoneError
-from drystone_base.executor import reference
 from drystone_base.executor.plan import Plan, lower
 from drystone_base.graph import FunctionLibrary, validate
 from drystone_base.kernels import Array, Call
@@ -68,6 +67,8 @@ class FunctionCaller:
                 code="bad-function-call",
             )
         self._check_types(function, args)
+        from drystone_base.executor import reference
+
         try:
             if not plan.has_plugins:
                 return reference.run(plan, args, runtime)

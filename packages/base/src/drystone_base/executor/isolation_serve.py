@@ -24,7 +24,7 @@ _numbers: Final = itertools.count(1)
 
 def offered(plugin: Plugin, left_out: list[str]) -> Reply:
     """What a library registered in this process, as the other one takes it."""
-    from drystone_base.executor.plugin_kernels import list_kernels
+    from drystone_base.host.kernels import list_kernels
     from drystone_base.host.optimizer import optimizers
     from drystone_base.inference.plugin_ops import find, plugin_ops
 
@@ -83,8 +83,9 @@ class _Node:
 
 
 def _create(header: dict[str, Any], blob: bytes) -> Reply:
-    from drystone_base.executor.plugin_kernels import PluginKernel, list_kernels
+    from drystone_base.executor.plugin_kernels import PluginKernel
     from drystone_base.executor.selection import candidate_of
+    from drystone_base.host.kernels import list_kernels
     from drystone_base.ops.defs import OpDef
 
     size = header["op"]

@@ -294,14 +294,18 @@ class _Lowering:
 
     def _of_plugin(self, node: Node, definition: OpDef) -> Kernel | None:
         """The kernel of a plugin; ``_on_library`` for one that the host library calls itself."""
-        from drystone_base.executor.plugin_kernels import chosen_kernel, isolated_kernel, kernel_of
-
         if not self.native:
+            from drystone_base.executor.plugin_kernels import kernel_of
+
             return kernel_of(node, definition, self.fed)
+        from drystone_base.executor.selection import chosen_kernel
+
         chosen = chosen_kernel(node)
-        if chosen is not None and chosen.isolated:
-            return isolated_kernel(chosen, node, definition)
-        return None if chosen is None else _on_library
+        if chosen is None or not chosen.isolated:
+            return None if chosen is None else _on_library
+        from drystone_base.executor.plugin_kernels import isolated_kernel
+
+        return isolated_kernel(chosen, node, definition)
 
     def _lacking(self, op: str) -> str:
         """The op, and those others of what is lowered that have no kernel either."""

@@ -8,7 +8,6 @@ threads may run one kernel at the same time, as the interface for plugins says.
 from __future__ import annotations
 
 import ctypes
-import json
 import threading
 import time
 from collections.abc import Container, Mapping, Sequence
@@ -18,13 +17,13 @@ import numpy as np
 
 from drystone_base.core import dtypes
 from drystone_base.core.dtypes import DType
-from drystone_base.core.errors import HostError, KernelError, UnsupportedOp
+from drystone_base.core.errors import HostError, KernelError
 from drystone_base.core.payloads import CHECK, KERNEL, LIBRARY, Value, at_node
 from drystone_base.executor.loans import Loans, variable_of
 from drystone_base.executor.plugin_failures import failed_check, plugin_failure
-from drystone_base.executor.selection import Candidate, Verdict, explain, select
+from drystone_base.executor.selection import Candidate, chosen_kernel
 from drystone_base.host._lib import declare
-from drystone_base.host.buffer import BufferStruct, answer, filled
+from drystone_base.host.buffer import BufferStruct, filled
 from drystone_base.host.status import Status, said_by
 from drystone_base.host.tensors import (
     adopt,
@@ -46,10 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PluginKernel",
-    "chosen_kernel",
     "isolated_kernel",
     "kernel_of",
-    "list_kernels",
 ]
 
 
@@ -81,7 +78,6 @@ _DIMS: Final = 16
 _TOKENS: Final = 16
 _HOLDERS: Final = frozenset({"Const", "ReadVariableOp", "Variable", "VariableV2"})
 
-_list = declare("DS_ListKernels", None, ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p)
 _new = declare(
     "DS_NewKernel", ctypes.c_void_p, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p,
     ctypes.c_char_p, ctypes.c_void_p,
@@ -105,15 +101,6 @@ _new_status = declare("TF_NewStatus", ctypes.c_void_p, brief=True)
 _delete_status = declare("TF_DeleteStatus", None, ctypes.c_void_p, brief=True)
 _code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p, brief=True)
 _message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p, brief=True)
-
-
-def list_kernels(op: str | None = None) -> list[dict[str, Any]]:
-    """The registered kernels of an op (None: of all) as ``DS_ListKernels`` tells them."""
-    name = None if op is None else op.encode("utf-8", "surrogateescape")
-    found: list[dict[str, Any]] = json.loads(
-        answer("the kernels of plugins", lambda out, status: _list(name, out, status))
-    )
-    return found
 
 
 def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> Kernel | None:
@@ -140,19 +127,6 @@ def isolated_kernel(chosen: Candidate, node: Node, definition: OpDef) -> Kernel:
     return IsolatedKernel(chosen, node, definition, node.full_attrs())
 
 
-def chosen_kernel(node: Node, *, own: bool = True) -> Candidate | None:
-    """Which kernel of a plugin runs the node; None and errors as for :func:`kernel_of`.
-
-    Without ``own``, kernels of drystone's own plugins are left out.
-    """
-    attrs = node.full_attrs()
-    label = attrs.get("_kernel", "")
-    chosen = select(node.op, "CPU", attrs, label, own=own)
-    if chosen is None:
-        raise _none_fits(node, explain(node.op, "CPU", attrs, label))
-    return None if chosen.is_reference else chosen
-
-
 def _is_steady(output: Output, fed: Container[Output]) -> bool:
     """Whether a value is a constant's or a variable's, which are replaced and never changed."""
     seen: set[Output] = set()  # a cycle is an error, found later
@@ -160,18 +134,6 @@ def _is_steady(output: Output, fed: Container[Output]) -> bool:
         seen.add(output)
         output = output[0].inputs[0]
     return output[0].op in _HOLDERS and output not in fed
-
-
-def _none_fits(node: Node, verdicts: list[Verdict]) -> UnsupportedOp:
-    reasons = [f"{v.candidate.name}: {v.reason.removeprefix('not used: ')}" for v in verdicts]
-    return UnsupportedOp(
-        f"node {node.name!r} cannot run: no kernel of op {node.op!r} fits it",
-        details=at_node(node.name, node.op),
-        check="every op that a fetch reaches must have a kernel for the node's label and dtypes",
-        found="; ".join(reasons),
-        needed="one that fits",
-        remedy=f"`drystone plugins explain {node.op}` lists the kernels; change the node's dtypes",
-    )
 
 
 class PluginKernel:

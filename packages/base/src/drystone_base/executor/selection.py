@@ -16,12 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import DType, from_number
-from drystone_base.core.errors import GraphError
-from drystone_base.core.registered import ENTRY_FUNCTIONS
+from drystone_base.core.errors import GraphError, UnsupportedOp
+from drystone_base.core.payloads import at_node
+from drystone_base.core.registered import ENTRY_FUNCTIONS, ISOLATED_KERNELS
 from drystone_base.kernels._registry import KERNELS
+
+if TYPE_CHECKING:
+    from drystone_base.graph import Node
 
 __all__ = [
     "REFERENCE_PRIORITY",
@@ -29,6 +34,7 @@ __all__ = [
     "Verdict",
     "candidate_of",
     "candidates",
+    "chosen_kernel",
     "explain",
     "registered",
     "select",
@@ -126,10 +132,10 @@ def registered() -> Mapping[str, tuple[Candidate, ...]]:
 
 
 def _asked_of_host(op: str | None) -> list[dict[str, Any]]:
-    from drystone_base.executor.plugin_kernels import list_kernels
-    from drystone_base.plugins.isolation_offered import isolated_kernels
+    from drystone_base.host.kernels import list_kernels
 
-    return list_kernels(op) + isolated_kernels(op)
+    isolated = ISOLATED_KERNELS.values() if op is None else [ISOLATED_KERNELS.get(op, [])]
+    return [*list_kernels(op), *chain.from_iterable(isolated)]
 
 
 def candidate_of(row: dict[str, Any]) -> Candidate:
@@ -190,6 +196,32 @@ def explain(
     exact = attrs is not None
     verdicts = [_judge(k, ranked[:place], exact=exact) for place, k in enumerate(ranked)]
     return verdicts + [Verdict(k, False, misfits[k]) for k in known if misfits[k]]
+
+
+def chosen_kernel(node: Node, *, own: bool = True) -> Candidate | None:
+    """Which kernel of a plugin runs the node; None for the reference kernel.
+
+    Without ``own``, kernels of drystone's own plugins are left out. Raises ``UnsupportedOp``
+    (``op-not-implemented``) when no kernel fits, with the reason of each.
+    """
+    attrs = node.full_attrs()
+    label = attrs.get("_kernel", "")
+    chosen = select(node.op, "CPU", attrs, label, own=own)
+    if chosen is None:
+        raise _none_fits(node, explain(node.op, "CPU", attrs, label))
+    return None if chosen.is_reference else chosen
+
+
+def _none_fits(node: Node, verdicts: list[Verdict]) -> UnsupportedOp:
+    reasons = [f"{v.candidate.name}: {v.reason.removeprefix('not used: ')}" for v in verdicts]
+    return UnsupportedOp(
+        f"node {node.name!r} cannot run: no kernel of op {node.op!r} fits it",
+        details=at_node(node.name, node.op),
+        check="every op that a fetch reaches must have a kernel for the node's label and dtypes",
+        found="; ".join(reasons),
+        needed="one that fits",
+        remedy=f"`drystone plugins explain {node.op}` lists the kernels; change the node's dtypes",
+    )
 
 
 def _all(op: str) -> list[Candidate]:

@@ -7,7 +7,6 @@ body as a graph uses plain outputs; its arguments and results are ``_Arg`` and `
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from drystone_abi.protos import FunctionDef, FunctionDefLibrary, GradientDef, NodeDef
@@ -43,7 +42,6 @@ def gradient_name(function: str) -> str:
     return f"{GRADIENT}{function}"
 
 
-@dataclass(eq=False)
 class Body:
     """A function's body as a graph, for one set of attributes.
 
@@ -51,10 +49,10 @@ class Body:
     are the nodes that must run even when no result needs them.
     """
 
-    graph: Graph
-    args: list[Node]
-    results: list[Node]
-    effects: list[Node]
+    def __init__(
+        self, graph: Graph, args: list[Node], results: list[Node], effects: list[Node]
+    ) -> None:
+        self.graph, self.args, self.results, self.effects = graph, args, results, effects
 
 
 class Function:

@@ -102,7 +102,7 @@ def _has_default(graph: Graph, tensor: str, value: np.ndarray[Any, Any]) -> bool
 
 def _marked(spec: TensorSpec, graph: Graph) -> TensorSpec:
     node = graph.get(spec.tensor.partition(":")[0])
-    return replace(spec, optional=True) if node is not None and node.op == _OPTIONAL else spec
+    return spec._replace(optional=True) if node is not None and node.op == _OPTIONAL else spec
 
 
 def _sink_specs(node: Node) -> dict[str, TensorSpec]:

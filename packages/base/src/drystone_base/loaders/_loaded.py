@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -26,8 +27,7 @@ InitStep: TypeAlias = "tuple[list[str], dict[str, np.ndarray[Any, Any]]]"
 """Nodes to run and tensors to feed while they run."""
 
 
-@dataclass(frozen=True)
-class TensorSpec:
+class TensorSpec(NamedTuple):
     """One tensor of a signature: ``node:k``, its dtype, and its shape (None: unknown rank).
 
     ``optional``: an input that the graph or the signature has a value for where none is given.
@@ -61,8 +61,7 @@ class Signature:
         return {tensor: value for tensor, value in tensors if tensor not in given}
 
 
-@dataclass(frozen=True)
-class LoadedModel:
+class LoadedModel(NamedTuple):
     """A model as it was read; nothing has run yet. ``source`` has its graph, ``place`` is its path.
 
     ``kind`` is savedmodel, graphdef, metagraph, tfjs, or the end of the name of a file that another
@@ -76,10 +75,10 @@ class LoadedModel:
     signatures: dict[str, Signature]
     place: str | Path
     kind: str
-    init_steps: list[InitStep] = field(default_factory=list)
-    variables: Mapping[str, np.ndarray[Any, Any]] = field(default_factory=dict)
+    init_steps: Sequence[InitStep] = ()
+    variables: Mapping[str, np.ndarray[Any, Any]] = MappingProxyType({})
     tags: tuple[str, ...] = ()
-    assets: Mapping[str, Path] = field(default_factory=dict)
+    assets: Mapping[str, Path] = MappingProxyType({})
     checkpoint: Path | None = None
     read_meta: Callable[[], MetaGraphDef | None] = lambda: None
     size: int = 0
@@ -112,4 +111,4 @@ class LoadedModel:
 
     def with_graph(self, graph: Graph) -> LoadedModel:
         """The same model with another graph."""
-        return replace(self, source=GraphSource.of(graph))
+        return self._replace(source=GraphSource.of(graph))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -158,7 +157,7 @@ def _signature(name: str, proto: SignatureDef, orders: list[tuple[str, ...]]) ->
     inputs = _specs(proto.inputs)
     order = order_of(inputs, orders)
     defaults = {n: _default(n, inputs[n], v) for n, v in proto.defaults.items() if n in inputs}
-    inputs |= {n: replace(inputs[n], optional=True) for n in defaults}
+    inputs |= {n: inputs[n]._replace(optional=True) for n in defaults}
     return Signature(name, inputs, _specs(proto.outputs), proto.method_name, order, defaults)
 
 

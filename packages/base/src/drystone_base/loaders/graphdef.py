@@ -43,12 +43,12 @@ def _parse_file(data: memoryview, path: str | Path) -> Graph:
 
 
 def _parse(data: memoryview, what: str) -> Graph:
-    from drystone_base.graph import Graph, from_text
+    from drystone_base.graph import Graph
 
     if not data:
         raise _empty(f"{what} is empty", "0 bytes")
     try:
-        graph = from_text(bytes(data)) if is_text(data) else Graph.from_bytes(data)
+        graph = _parse_text(data) if is_text(data) else Graph.from_bytes(data)
     except BadModelFile as error:  # who reads bytes does not know what file they are of
         error.name_file(what)
         raise
@@ -56,6 +56,12 @@ def _parse(data: memoryview, what: str) -> Graph:
     if not (len(graph) or len(graph.functions) or graph.producer):
         raise _empty(f"{what} is not a graph", f"{len(data)} bytes without a node")
     return graph
+
+
+def _parse_text(data: memoryview) -> Graph:
+    from drystone_base.graph import from_text
+
+    return from_text(bytes(data))
 
 
 def _empty(what: str, found: str) -> BadModelFile:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from drystone_base.graph import Graph
@@ -19,19 +18,18 @@ class Transfer(NamedTuple):
     receiver: str
 
 
-@dataclass(eq=False)
 class Partitions:
     """The graph of every device, and what goes between them.
 
     ``sends``: by device, the names of the nodes that must run whatever is fetched.
     """
 
-    graphs: dict[str, Graph] = field(default_factory=dict)
-    transfers: list[Transfer] = field(default_factory=list)
-    sends: dict[str, list[str]] = field(default_factory=dict)
+    def __init__(self, graphs: dict[str, Graph], sends: dict[str, list[str]]) -> None:
+        self.graphs, self.sends = graphs, sends
+        self.transfers: list[Transfer] = []
 
 
 def whole(graph: Graph) -> Partitions:
     """One part that is the whole graph, for a session with one device."""
     device = "/job:localhost/replica:0/task:0/device:CPU:0"
-    return Partitions({device: graph}, sends={device: []})
+    return Partitions({device: graph}, {device: []})

@@ -39,7 +39,7 @@ class _Splitter:
     def __init__(self, graph: Graph, nodes: list[Node]) -> None:
         self.graph, self.nodes = graph, nodes
         self.signatures = Signatures()
-        self.out = Partitions()
+        self.out = Partitions({}, {})
         self.twins: dict[Node, Node] = {}
         self.received: dict[tuple[Output, str], Node] = {}
         self.awaited: dict[tuple[Node, str], Node] = {}

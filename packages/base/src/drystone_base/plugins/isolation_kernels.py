@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 from drystone_abi.protos import NodeDef, OpList
 from drystone_base.core.errors import DrystoneError, KernelError, PluginError, ShapeError
 from drystone_base.core.payloads import at_node
-from drystone_base.core.registered import ENTRY_FUNCTIONS
+from drystone_base.core.registered import ENTRY_FUNCTIONS, ISOLATED_KERNELS
 from drystone_base.plugins.isolation_limits import Limits
-from drystone_base.plugins.isolation_offered import Offered, add_kernel
+from drystone_base.plugins.isolation_offered import Offered
 from drystone_base.plugins.isolation_pool import asked
 from drystone_base.plugins.isolation_tensors import crosses, packed, unpacked
 from drystone_base.state.cancellation import check_time
@@ -55,7 +55,8 @@ def take_kernels(name: str, version: str, path: str, offered: Offered) -> list[s
             _add_shapes(proto.name, path)
     for row in offered.kernels:
         if row["op"] not in refused:
-            add_kernel(row | {"library": path, "isolated": True})
+            known = ISOLATED_KERNELS.setdefault(row["op"], [])
+            known.append(row | {"library": path, "isolated": True})
     ENTRY_FUNCTIONS.note("TF_InitKernel")
     return remarks
 

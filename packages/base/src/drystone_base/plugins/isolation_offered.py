@@ -7,23 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from drystone_base.core.errors import PluginError
 
-__all__ = ["MODULES", "Offered", "add_kernel", "isolated_kernels"]
+__all__ = ["MODULES", "Offered"]
 
 MODULES: Final = frozenset({"filesystem", "graph-optimizer", "kernels"})
 """The modules whose work can be done in another process; all others are left out there."""
-
-_kernels: Final[dict[str, list[dict[str, Any]]]] = {}
-
-
-def isolated_kernels(op: str | None) -> list[dict[str, Any]]:
-    """The kernels of an op (None: of all), as ``list_kernels`` tells those of this process."""
-    chosen = list(_kernels.values()) if op is None else [_kernels.get(op, [])]
-    return [row for found in chosen for row in found]
-
-
-def add_kernel(row: dict[str, Any]) -> None:
-    """Make the kernel of an isolated plugin known."""
-    _kernels.setdefault(row["op"], []).append(row)
 
 
 class Offered(NamedTuple):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import pickle
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -273,3 +275,32 @@ def test_a_folder_without_plugins_is_told(tmp_path: Path) -> None:
         with pytest.raises(ds.PluginError, match="holds no plugin") as caught:
             call(tmp_path)
         assert caught.value.code == "plugin-not-found"
+
+
+def test_a_class_is_known_by_name_without_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither an argument of the class nor None has its module imported; another value does."""
+    (tmp_path / "things_of_a_test.py").write_text("class Thing: ...\n", encoding="utf-8")
+    (tmp_path / "users_of_a_test.py").write_text(
+        "from __future__ import annotations\n"
+        "from typing import TYPE_CHECKING\n"
+        "from drystone_base.core.arguments import checked\n"
+        "if TYPE_CHECKING:\n"
+        "    from things_of_a_test import Thing\n"
+        "@checked\n"
+        "def take(thing: Thing | None = None, more: tuple[Thing, ...] = ()) -> int:\n"
+        "    return 1\n",
+        encoding="utf-8",
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    users = importlib.import_module("users_of_a_test")
+    assert users.take(None, ()) == 1
+    assert "things_of_a_test" not in sys.modules
+    with pytest.raises(ds.BadRequest, match="bad-argument"):
+        users.take(3)
+    things = importlib.import_module("things_of_a_test")
+    kind = type("Thing", (things.Thing,), {})
+    assert users.take(things.Thing(), (kind(), things.Thing())) == 1
+    with pytest.raises(ds.BadRequest, match="bad-argument"):
+        users.take(type("Thing", (), {})())

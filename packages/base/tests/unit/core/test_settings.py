@@ -157,3 +157,9 @@ def test_a_name_that_nobody_reads_is_told_once(monkeypatch: pytest.MonkeyPatch) 
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         check_environment()
+
+
+def test_a_config_shows_what_is_not_as_it_is_by_default() -> None:
+    config = SessionConfig(deadline=3, device_count={"CPU": 2})
+    assert repr(config) == "SessionConfig(deadline=3.0, device_count={'CPU': 2})"
+    assert repr(SessionConfig()) == "SessionConfig()"

@@ -10,10 +10,11 @@ import pytest
 
 from drystone_abi.protos import DataType, NodeDef, OpDef
 from drystone_base.core.errors import HostError
-from drystone_base.executor.plugin_kernels import KernelCall, list_kernels
+from drystone_base.executor.plugin_kernels import KernelCall
 from drystone_base.host import _lib
 from drystone_base.host.buffer import filled
 from drystone_base.host.device import Device, device_count, list_platforms
+from drystone_base.host.kernels import list_kernels
 from drystone_base.host.library import HostLibrary, open_library
 from drystone_base.host.status import Status
 from drystone_base.host.tensors import adopt

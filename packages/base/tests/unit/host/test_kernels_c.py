@@ -13,9 +13,9 @@ import pytest
 
 from drystone_abi.protos import graph_pb2, types_pb2
 from drystone_base.core.errors import HostError
-from drystone_base.executor.plugin_kernels import list_kernels
 from drystone_base.host import _lib
 from drystone_base.host.buffer import BufferStruct, filled
+from drystone_base.host.kernels import list_kernels
 from drystone_base.host.library import HostLibrary, open_library
 from drystone_base.host.status import Status
 

@@ -113,7 +113,7 @@ BY_SHORT_NAME: Final = {
 
 
 @explaining("of_passes", "without", "from_options", "from_proto")
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class OptimizerConfig:
     """What graph optimizers do, and what they must keep; names are TensorFlow's where it has them.
 
@@ -178,6 +178,9 @@ class OptimizerConfig:
     def __post_init__(self) -> None:
         SETTINGS.settle(self)
         self._settle_names()
+
+    def __repr__(self) -> str:
+        return SETTINGS.shown(self)
 
     def _settle_names(self) -> None:
         """``optimizers`` under our names; a custom one that is built-in is turned on instead."""

@@ -9,7 +9,6 @@ from typing import Final
 from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.graph import Graph
 from drystone_base.graph.calls import called, called_by_proto
-from drystone_base.placement.device import parse_device
 
 __all__ = ["DEFAULT_TYPE", "device_type", "device_types", "host_of", "is_missing", "types_there"]
 
@@ -76,6 +75,10 @@ def device_type(device: str, node: str = "") -> str | None:
 
     None where it leaves the type open. Raises ``GraphError`` (``bad-device``).
     """
+    if not device:
+        return None
+    from drystone_base.placement import parse_device
+
     return parse_device(device, node).type
 
 
@@ -108,4 +111,6 @@ def is_missing(kind: str, stated: Collection[str]) -> bool:
 
 def host_of(device: str) -> str:
     """The first CPU of the task that a device belongs to."""
+    from drystone_base.placement import parse_device
+
     return str(replace(parse_device(device), type=DEFAULT_TYPE, index=0))

@@ -6,7 +6,6 @@ together, so the first rewrite after which a result is wrong can be searched for
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 __all__ = ["Fuel", "FuelSpent", "Rewrite"]
@@ -27,13 +26,13 @@ class Rewrite(NamedTuple):
     iteration: int
 
 
-@dataclass(eq=False)
 class Fuel:
     """``limit``: rewrites that may be done (None: all). ``trail``: those that were."""
 
-    limit: int | None = None
-    trail: list[Rewrite] = field(default_factory=list)
-    at: Rewrite = field(default_factory=lambda: Rewrite("pass", "", "", "", 0))
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.trail: list[Rewrite] = []
+        self.at = Rewrite("pass", "", "", "", 0)
 
     def enter(self, kind: str, name: str, where: str, iteration: int = 1) -> None:
         """A pass begins."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
 
 from drystone_base.graph import FunctionLibrary, Graph
@@ -14,12 +13,12 @@ _NODES: Final = 20_000
 _BY_NODE: Final = 8
 
 
-@dataclass
 class NodeBudget:
     """``left``: how many nodes may be added. A call for which too few are left is kept."""
 
-    left: int
-    _recursive: dict[str, bool] = field(default_factory=dict)
+    def __init__(self, left: int) -> None:
+        self.left = left
+        self._recursive: dict[str, bool] = {}
 
     def may_recur(self, name: str, library: FunctionLibrary) -> bool:
         """Whether a function may come to call itself, or one that does, when first asked for.

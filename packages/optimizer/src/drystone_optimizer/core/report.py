@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final, Literal, NamedTuple
 
@@ -63,16 +62,16 @@ class Step(NamedTuple):
         return {**self._asdict(), "rewrites": dict(self.rewrites)}
 
 
-@dataclass(eq=False)
 class Report:
     """What ran on one graph: built-in passes, then plugins, and the toggles as decided."""
 
-    steps: list[Step] = field(default_factory=list)
-    runs: list[Run] = field(default_factory=list)
-    merged: Merged = field(default_factory=lambda: Merged({}, ()))
-    seconds: float = 0.0
-    samples: int = 0
-    """How many samples were run before and after each pass."""
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.runs: list[Run] = []
+        self.merged = Merged({}, ())
+        self.seconds = 0.0
+        self.samples = 0
+        """How many samples were run before and after each pass."""
 
     @property
     def rejected(self) -> tuple[str, ...]:

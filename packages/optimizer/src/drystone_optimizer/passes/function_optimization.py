@@ -7,8 +7,7 @@ there, and runs every node of its body that has an effect: where that could be t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import (
@@ -75,8 +74,7 @@ def _is_call(graph: Graph, node: Node) -> bool:
     return node.op in _CALLS or node.op in graph.functions
 
 
-@dataclass
-class _Found:
+class _Found(NamedTuple):
     function: Function
     body: Body
 

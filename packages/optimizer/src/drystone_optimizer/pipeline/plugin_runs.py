@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.core.errors import DrystoneError
@@ -33,31 +32,39 @@ if TYPE_CHECKING:
 __all__ = ["PluginRuns"]
 
 
-@dataclass(eq=False)
 class PluginRuns:
     """What the runs of one call share: who runs, the config, the report, who was warned about."""
 
-    chosen: Sequence[Optimizer]
-    config: OptimizerConfig
-    report: Report
-    main_types: frozenset[str]
-    """The device types of the graph as it was given, without those of functions."""
-    watch: Watch = field(default_factory=Watch)
-    warned: set[str] = field(default_factory=set)
-    body_types: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    """The device types of functions, while built-in passes are at their bodies."""
-    named: Mapping[str, Optimizer] = field(default_factory=dict)
-    """The optimizers that the config names, which run at the end of each iteration."""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Those of the custom optimizer that runs."""
-    iteration: int = 1
-    """Which of the built-in passes' iterations it is."""
-    deadline: float | None = None
-    """When the time for the passes is over, as ``time.monotonic`` tells it."""
-    ends: tuple[Sequence[str], Sequence[str]] = ((), ())
-    """What is fetched and fed of the graph as it was given."""
-    tried: float = 0.0
-    """Seconds that graphs of plugins took on made-up inputs."""
+    def __init__(
+        self,
+        chosen: Sequence[Optimizer],
+        config: OptimizerConfig,
+        report: Report,
+        main_types: frozenset[str],
+        watch: Watch,
+        *,
+        named: Mapping[str, Optimizer],
+        deadline: float | None,
+        ends: tuple[Sequence[str], Sequence[str]],
+    ) -> None:
+        self.chosen, self.config, self.report, self.watch = chosen, config, report, watch
+        self.main_types = main_types
+        """The device types of the graph as it was given, without those of functions."""
+        self.named = named
+        """The optimizers that the config names, which run at the end of each iteration."""
+        self.deadline = deadline
+        """When the time for the passes is over, as ``time.monotonic`` tells it."""
+        self.ends = ends
+        """What is fetched and fed of the graph as it was given."""
+        self.warned: set[str] = set()
+        self.body_types: Mapping[str, frozenset[str]] = {}
+        """The device types of functions, while built-in passes are at their bodies."""
+        self.parameters: Mapping[str, Any] = {}
+        """Those of the custom optimizer that runs."""
+        self.iteration = 1
+        """Which of the built-in passes' iterations it is."""
+        self.tried = 0.0
+        """Seconds that graphs of plugins took on made-up inputs."""
 
     @property
     def at_passes(self) -> bool:

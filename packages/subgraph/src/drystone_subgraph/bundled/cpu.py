@@ -24,8 +24,7 @@ from drystone_base.core.tensor import to_proto
 from drystone_base.executor.encode import CALLS, FORWARDS, encode
 from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.plan import lower
-from drystone_base.executor.plugin_kernels import chosen_kernel
-from drystone_base.executor.selection import registered
+from drystone_base.executor.selection import chosen_kernel, registered
 from drystone_base.graph import FunctionLibrary, Node, output_name
 from drystone_base.graph.calls import called
 from drystone_base.graph.validate import definition_of, output_dtypes

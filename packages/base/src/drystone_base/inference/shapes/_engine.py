@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -57,22 +56,24 @@ _ROOM: Final = 10_000
 _ROOM_OF_NODE: Final = 20
 
 
-@dataclass(slots=True)
 class Known:
     """What is known of a node's outputs: shapes, values (arrays or partial values) and handles."""
 
-    shapes: list[Shape]
-    values: list[Any]
-    handles: list[Handle | None]
+    __slots__ = ("handles", "shapes", "values")
+
+    def __init__(
+        self, shapes: list[Shape], values: list[Any], handles: list[Handle | None]
+    ) -> None:
+        self.shapes, self.values, self.handles = shapes, values, handles
 
 
 @explaining("shape", "value")
-@dataclass(eq=False)
 class Inference:
     """The result: what is known of every node, and the nodes whose inputs contradict their op."""
 
-    known: dict[Node, Known] = field(default_factory=dict)
-    errors: dict[Node, ShapeError] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.known: dict[Node, Known] = {}
+        self.errors: dict[Node, ShapeError] = {}
 
     def shape(self, output: Output) -> Shape:
         """Shape of an output; None when nothing is known of it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -20,12 +19,11 @@ _SHORT: Final = ("float16", "bfloat16")
 _LETTERS: Final = {4: ("NHWC", "NCHW"), 5: ("NDHWC", "NCDHW")}
 
 
-@dataclass(frozen=True)
 class Direction:
     """Nodes of one type of device, to channels first or to channels last."""
 
-    device: str
-    to_first: bool
+    def __init__(self, device: str, to_first: bool) -> None:
+        self.device, self.to_first = device, to_first
 
     def formats(self, rank: int) -> tuple[str, str]:
         """The format from which, and the one to which, tensors of that rank go."""
