@@ -15,8 +15,9 @@ from ci.nightly import results
 from ci.nightly.plugin_trial import Entry, Found, marked, read_register, try_plugin, verdict
 from ci.nightly.suite import Case, Figures, LeftOut, Place, Wrong
 from ci.scripts.project import ROOT, git
+from ci.scripts.wheels import newest
 
-__all__ = ["TITLE", "cases", "judge", "released", "since"]
+__all__ = ["TITLE", "cases", "judge", "since"]
 
 TITLE = "Community plugins"
 SHOWN = 5
@@ -72,20 +73,10 @@ def _before(entry: Entry, place: Place, folder: Path) -> Callable[[], Found | No
     """A trial with the last release, if there was one."""
 
     def trial() -> Found | None:
-        wheels = released(place.released)
-        return try_plugin(entry, wheels, folder) if wheels else None
+        wheels = newest(place.released)
+        return try_plugin(entry, list(wheels.values()), folder) if wheels else None
 
     return trial
-
-
-def released(folder: Path) -> list[Path]:
-    """The newest wheel of each package in a folder, as `nox -s release` leaves them."""
-    newest: dict[str, tuple[tuple[int, ...], Path]] = {}
-    for wheel in sorted(folder.glob("*.whl")):
-        name, version = wheel.name.split("-")[:2]
-        number = tuple(int(part) for part in version.split(".") if part.isdigit())
-        newest[name] = max(newest.get(name, ((), wheel)), (number, wheel))
-    return [wheel for _, wheel in newest.values()]
 
 
 def since(entry: Entry, place: Place) -> str:

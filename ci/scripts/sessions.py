@@ -14,7 +14,7 @@ from ci.scripts.jobs import Matrix, closure, tests_of
 from ci.scripts.project import ROOT, packages
 from ci.scripts.session_parts import requirements
 from ci.scripts.steps import Steps
-from ci.scripts.wheels import chosen, wheel_of
+from ci.scripts.wheels import chosen, newest, wheel_of
 
 __all__ = [
     "PACKAGES",
@@ -89,11 +89,13 @@ def install_wheels(
 def package_tests(session: nox.Session) -> None:
     """Tests of the packages that the session is given, on their wheels and what those need.
 
-    After `--wheels FOLDER` nothing is built.
+    After `--wheels FOLDER` nothing is built. After `--released FOLDER` what they need is the last
+    release in it: a package is not held up by what is new below it.
     """
     words = argparse.ArgumentParser(prog="nox -s package --")
     words.add_argument("packages", nargs="+", choices=list(PACKAGES), metavar="PACKAGE")
     words.add_argument("--wheels", type=Path, help="folder with built ones")
+    words.add_argument("--released", type=Path, help="folder with released ones of what they need")
     given = words.parse_args(session.posargs)
     session.posargs.clear()
     matrix = Matrix()
@@ -101,10 +103,14 @@ def package_tests(session: nox.Session) -> None:
         key for one in given.packages for key in matrix.table["packages"][one].get("with", ())
     ]
     needed = closure(PACKAGES, [*given.packages, *beside])
-    if given.wheels:
-        wheels = [wheel_of(PACKAGES[key], given.wheels) for key in needed]
-    else:
-        wheels = build_packages(session, only=tuple(needed), quick=True)
+    there = newest(given.released) if given.released else {}
+    names = {key: PACKAGES[key].distribution.replace("-", "_") for key in needed}
+    old = {key: there[names[key]] for key in needed if names[key] in there}
+    new = [key for key in needed if key in given.packages or key not in old]
+    if not given.wheels:
+        build_packages(session, only=tuple(new), quick=True)
+    folder = given.wheels or WHEELS
+    wheels = [wheel_of(PACKAGES[key], folder) if key in new else old[key] for key in needed]
     install_built(session, wheels, *requirements("test"))
     report = f"package-{session.python}"
     pytest(session, report, *(path for key in given.packages for path in tests_of(matrix, key)))

@@ -21,7 +21,7 @@ from pathlib import Path
 from ci.scripts.jobs import closure
 from ci.scripts.project import ROOT, Package, packages
 
-__all__ = ["OBJECTS", "build", "chosen", "command", "main", "wheel_of"]
+__all__ = ["OBJECTS", "build", "chosen", "command", "main", "newest", "wheel_of"]
 
 CONTRACT = "plugin-abi"
 QUICK = {
@@ -85,6 +85,16 @@ def build(wanted: list[Package], folder: Path, quick: bool = False) -> list[str]
     with ThreadPoolExecutor(max(2, cores)) as pool:
         made = zip(rest, pool.map(one, rest), strict=True)
         return failed + [package.key for package, ok in made if not ok]
+
+
+def newest(folder: Path) -> dict[str, Path]:
+    """The wheel of the highest version of each distribution in a folder, by its wheel's name."""
+    found: dict[str, tuple[list[int], Path]] = {}
+    for wheel in folder.glob("*.whl"):
+        name, version = wheel.name.split("-")[:2]
+        number = [int(part) for part in version.split(".") if part.isdigit()]
+        found[name] = max(found.get(name, (number, wheel)), (number, wheel))
+    return {name: wheel for name, (_, wheel) in sorted(found.items())}
 
 
 def wheel_of(package: Package, folder: Path) -> Path:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ci.nightly import community, results
-from ci.nightly.plugin_trial import Entry, Found, read_register
+from ci.nightly.plugin_trial import Entry, Found, read_register, try_plugin
 from ci.nightly.suite import Place, Wrong
 from ci.scripts.project import ROOT, git
+from ci.scripts.wheels import newest
 
 GOOD = Found({"developer": "loaded"}, "5 passed in 1s", "2 passed in 1s")
 ENTRY = Entry("mine", "index", "1.0", "@me", {"developer": "loaded"})
@@ -23,6 +25,7 @@ def judged(found: Found, before: Found | None = None, entry: Entry = ENTRY, sinc
 
 
 def test_examples_and_wheels_made_for_tensorflow_are_registered() -> None:
+    """S2-community."""
     entries = {entry.name: entry for entry in read_register()}
     projects = {
         path.parent.name for path in (ROOT / "plugin-abi/examples").glob("*/pyproject.toml")
@@ -59,6 +62,7 @@ def test_what_is_as_expected() -> None:
     ],
 )
 def test_each_kind_of_break_is_told_apart(problem: str) -> None:
+    """S2-community."""
     broken = Found(problems=[problem])
     assert judged(broken) == f"{problem} [no release to compare with; tell @me]"
     assert "with the last release it passes: what changed since broke it" in judged(broken, GOOD)
@@ -95,7 +99,7 @@ def test_the_newest_release_of_each_counts(tmp_path: Path) -> None:
     for name in ("a-1.9.0", "a-1.10.0", "b-0.1.0"):
         (tmp_path / f"{name}-py3-none-any.whl").touch()
     (tmp_path / "a-1.10.0.tar.gz").touch()
-    found = [wheel.name.rpartition("-py3")[0] for wheel in community.released(tmp_path)]
+    found = [wheel.name.rpartition("-py3")[0] for wheel in newest(tmp_path).values()]
     assert found == ["a-1.10.0", "b-0.1.0"]
 
 
@@ -119,6 +123,14 @@ def test_an_entry_that_means_nothing(tmp_path: Path, text: str, said: str) -> No
     with pytest.raises(Wrong) as error:
         read_register(file)
     assert said in str(error.value)
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not installed")
+def test_what_cannot_be_installed_is_a_break(tmp_path: Path) -> None:
+    found = try_plugin(ENTRY, [tmp_path / "gone-1.0-py3-none-any.whl"], tmp_path / "trial")
+    (problem,) = found.problems
+    assert problem.startswith("cannot be installed: ")
+    assert "gone-1.0" in problem
 
 
 def test_a_name_twice(tmp_path: Path) -> None:

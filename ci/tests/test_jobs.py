@@ -40,6 +40,7 @@ def test_a_package_without_a_place_is_told_what_to_write(matrix: Matrix) -> None
 
 
 def test_another_python_rebuilds_nothing_native(matrix: Matrix) -> None:
+    """S2-python-rebuilds."""
     other = Matrix()
     other.pythons.append("3.14")
     assert other.builds() == matrix.builds()
@@ -51,6 +52,7 @@ def test_another_python_rebuilds_nothing_native(matrix: Matrix) -> None:
 
 
 def test_native_wheels_admit_every_python_of_the_matrix(matrix: Matrix) -> None:
+    """S2-python-rebuilds."""
     for package in matrix.packages.values():
         tool = load_toml(package.path / "pyproject.toml").get("tool", {}).get("scikit-build")
         assert (tool is not None) == package.native, package.key
@@ -65,6 +67,7 @@ def test_native_wheels_admit_every_python_of_the_matrix(matrix: Matrix) -> None:
 
 
 def test_jobs_are_fewer_than_the_product(matrix: Matrix) -> None:
+    """S2-matrix."""
     assert len(matrix.tests()) == sum(row[2] for row in matrix.rows())
     assert len(matrix.tests()) * 4 < matrix.product() * len(matrix.packages)
     base = [job for job in matrix.tests() if job.packages == ("base",)]
@@ -85,7 +88,7 @@ def test_grouping_loses_no_job(matrix: Matrix) -> None:
 
 
 def test_tests_import_what_the_matrix_says(matrix: Matrix) -> None:
-    """Else `changed` would leave tests out, and a job would lack a package."""
+    """Else `changed` would leave tests out, and a job would lack a package. S2-matrix."""
     names = {package.import_name: key for key, package in matrix.packages.items()}
     pattern = re.compile(rf"(?m)^\s*(?:from|import) ({'|'.join(names)})\b")
     for key in matrix.packages:

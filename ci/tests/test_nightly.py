@@ -132,6 +132,7 @@ def test_runs_of_old_go(tmp_path: Path) -> None:
 
 
 def test_a_model_that_answers_otherwise_is_caught(tmp_path: Path) -> None:
+    """S2-nightly-models."""
     nowhere = tmp_path / "none"
     held = {one.name: one for one in recorded(nowhere)}
     case = held["gen-controlflow-v1"]
@@ -146,6 +147,7 @@ def test_a_model_that_answers_otherwise_is_caught(tmp_path: Path) -> None:
 
 
 def test_a_training_step_that_learns_nothing_is_caught() -> None:
+    """S2-nightly-convergence: steps and time, each with a bound."""
     name, bounds = "train-embedding-sparse-ref", {"target": 0.3, "seconds": 30.0}
     quick = lambda: convergence.recorded(name)  # noqa: E731
     found = convergence.converge(quick, steps=180, **bounds)
@@ -162,14 +164,19 @@ def test_a_training_step_that_learns_nothing_is_caught() -> None:
 
 
 def test_a_slower_case_is_caught_if_it_stays_slower() -> None:
+    """S2-nightly-performance: steps per second, and for image models images per second."""
     figures = iter([0.8, 0.84, 0.86])
-    assert performance.compared(lambda: next(figures), 1.0, "x.json")["of stored"] == 0.86
+    found = performance.compared(lambda: (next(figures), 0.01), 1.0, "x.json", "images")
+    assert found["of stored"] == 0.86
+    assert found["images a second"] == 100
     with pytest.raises(Wrong, match=r"^16% below the stored ratio: 0.84, where x.json has 1$"):
-        performance.compared(lambda: 0.84, 1.0, "x.json")
-    assert performance.compared(lambda: 0.84, None, "") == {"ratio": 0.84, "stored": "nothing yet"}
+        performance.compared(lambda: (0.84, 0.01), 1.0, "x.json", "steps")
+    new = performance.compared(lambda: (0.84, 0.5), None, "", "steps")
+    assert new == {"ratio": 0.84, "stored": "nothing yet", "steps a second": 2}
 
 
 def test_a_cell_that_prints_otherwise_is_caught() -> None:
+    """S2-nightly-notebooks."""
     stored = json.loads((ROOT / "docs/notebooks/run-a-model.ipynb").read_text("utf-8"))
     assert notebooks.differences(stored, stored) == []
     found: dict[str, Any] = json.loads(json.dumps(stored))
@@ -195,6 +202,7 @@ def test_notebooks_are_stored_with_what_they_give() -> None:
 
 
 def test_a_wheel_that_leaves_something_behind_is_caught(tmp_path: Path) -> None:
+    """S2-nightly-pip."""
     (tmp_path / "numpy").mkdir()
     assert pip.left_behind(tmp_path) == []
     (tmp_path / "drystone_base" / "cache").mkdir(parents=True)
@@ -204,7 +212,7 @@ def test_a_wheel_that_leaves_something_behind_is_caught(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not installed")
 def test_a_command_that_does_not_start_is_caught(tmp_path: Path) -> None:
-    """A wheel whose console script leads nowhere."""
+    """A wheel whose console script leads nowhere. S2-nightly-pip."""
     wheel = tmp_path / "wheels" / "stray-1.0-py3-none-any.whl"
     wheel.parent.mkdir()
     with zipfile.ZipFile(wheel, "w") as archive:
