@@ -40,7 +40,7 @@ class Company:
         self._busy, self._start = _busy_seconds(), time.perf_counter()
 
     def others(self, own: float) -> float:
-        """Cores, when ``own`` seconds of work were ours; 0 where nobody counts."""
+        """Cores, when ``own`` seconds of work were ours; 0 where it is not counted."""
         now, passed = _busy_seconds(), time.perf_counter() - self._start
         return max(0.0, (now - self._busy - own) / passed)
 

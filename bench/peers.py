@@ -66,7 +66,7 @@ class Peer:
         """Variables of its processes: threads, silence, plans, and this package on the path.
 
         Python keeps what it has compiled, as it does for users: where this was told not to, each
-        process would compile all sources that nobody has compiled yet.
+        process would compile all sources that are not compiled yet.
         """
         number = {"OMP", "MKL", "OPENBLAS", "DRYSTONE"}
         own = {name: said for name, said in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

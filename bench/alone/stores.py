@@ -34,7 +34,7 @@ BEGIN, END = "<!-- store speed: begin -->\n", "<!-- store speed: end -->\n"
 LARGE, SMALL, FILES = 256 << 20, 4096, {"hdfs": 40}
 """Bytes of the large object and of a small file, and how many of those, where not 1,000.
 
-A name node makes a few files in a second, whoever asks.
+A name node makes a few files in a second, for any number of clients.
 """
 OURS: Final = "drystone"
 

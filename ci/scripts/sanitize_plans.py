@@ -76,7 +76,7 @@ def programs(count: int) -> Iterator[Case]:
 
 
 def write_plans(folder: Path, count: int) -> list[Path]:
-    """Write a file for each plan that needs no Python; the names of ``.steady.`` have no state."""
+    """Write a file for each plan that needs no Python; ``.stateless.`` in a name says what it is."""
     written = []
     for name, graph, fetches, feeds in (*models(), *layers(), *programs(count)):
         wanted = [fetch for fetch in fetches if fetch not in feeds]
@@ -84,7 +84,7 @@ def write_plans(folder: Path, count: int) -> list[Path]:
         ops = {*(node.op for node in graph), *bodies}
         has_state = any((d := find(op)) is not None and d.is_stateful for op in ops)
         for number, plan in enumerate(plans(graph, wanted, feeds)):
-            path = folder / f"{name}-{number}{'' if has_state else '.steady'}.plan"
+            path = folder / f"{name}-{number}{'' if has_state else '.stateless'}.plan"
             path.write_bytes(plan)
             written.append(path)
     return written

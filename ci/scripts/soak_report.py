@@ -20,7 +20,7 @@ __all__ = ["Bounds", "slopes", "sparkline", "svg", "verdict"]
 WARM: Final = 0.3  # of the turns, not judged: caches fill, the allocator finds its size
 LEAST: Final = 8  # turns that are judged: fewer decide nothing
 NORMAL: Final = 1.96  # of the normal distribution, for an interval that holds 95 in 100
-STEADY: Final = ("threads", "files", "maps", "live_")
+FLAT: Final = ("threads", "files", "maps", "live_")
 BARS: Final = "▁▂▃▄▅▆▇█"
 PER: Final = 10_000  # runs
 
@@ -114,7 +114,7 @@ def _halves(judged: Sequence[dict[str, Any]]) -> list[tuple[str, int, int]]:
     return [
         (key, max(s[key] for s in judged[:half]), max(s[key] for s in judged[half:] or judged))
         for key in judged[0]
-        if key.startswith(STEADY)
+        if key.startswith(FLAT)
     ]
 
 

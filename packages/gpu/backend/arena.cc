@@ -14,7 +14,7 @@ Arena::Arena(const Graph& graph, const std::vector<int>& results) {
   for (std::size_t k = 0; k < count; ++k) {
     const int out = graph.operations[k].out;
     const Value& value = graph.at(out);
-    if (value.steady) continue;
+    if (value.invariant) continue;
     std::erase_if(held_, [k](const Held& one) { return one.until < k; });
     constexpr std::size_t kAlignment = 256;
     const std::size_t exact = static_cast<std::size_t>(count_of(value.dims)) * size_of(value.type);

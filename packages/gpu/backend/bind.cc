@@ -123,7 +123,7 @@ Work bind_layer(const Graph& graph, const Operation& op, Stream& stream, Layers&
     case LayerKind::product: return layers.product(layer.product, a, b, after, to);
     case LayerKind::convolution:
       return layers.convolution(layer.window, layer.groups, type, a, b, after, to,
-                                graph.at(op.in[1]).steady ? pack : nullptr);
+                                graph.at(op.in[1]).invariant ? pack : nullptr);
     case LayerKind::depthwise:
       return [&stream, layer, type, a, b, after, to] {
         run_depthwise(stream, layer.window, type, a, b, after, to);

@@ -49,7 +49,7 @@ Executable::Executable(const DS_SubgraphRegion& region)
   wrong_seen_ = static_cast<std::uint32_t*>(stream_->allocate_pinned(sizeof *wrong_seen_));
   stream_->clear(wrong_, sizeof *wrong_);
   place_inputs();
-  place_steady(region);
+  place_invariant(region);
   const Arena plan(built_.graph, built_.results);
   auto* arena = static_cast<std::byte*>(stream_->allocate(plan.size()));
   for (const auto& [value, offset] : plan.offsets()) memory_[at(value)] = arena + offset;
@@ -82,7 +82,7 @@ void Executable::place_inputs() {
     for (int v : op.in) read[at(built_.graph.root(v))] = true;
   }
   for (int v : built_.inputs) {
-    if (built_.graph.at(v).steady || !read[at(v)] || is_placed(v)) continue;
+    if (built_.graph.at(v).invariant || !read[at(v)] || is_placed(v)) continue;
     const std::size_t bytes = bytes_of(v);
     memory_[at(v)] = stream_->allocate(bytes);
     auto* staging = static_cast<std::byte*>(stream_->allocate_pinned(bytes));
@@ -91,7 +91,7 @@ void Executable::place_inputs() {
 }
 
 // Constants, weights, and what follows from them.
-void Executable::place_steady(const DS_SubgraphRegion& region) {
+void Executable::place_invariant(const DS_SubgraphRegion& region) {
   std::vector<bool> wanted(memory_.size(), false);
   for (const Operation& op : built_.graph.operations) {
     for (int v : op.in) wanted[at(built_.graph.root(v))] = true;
@@ -100,7 +100,7 @@ void Executable::place_steady(const DS_SubgraphRegion& region) {
   for (std::size_t k = 0; k < memory_.size(); ++k) {
     const int v = static_cast<int>(k);
     const Value& value = built_.graph.at(v);
-    if (!value.steady || value.root >= 0 || !wanted[k]) continue;
+    if (!value.invariant || value.root >= 0 || !wanted[k]) continue;
     memory_[k] = stream_->allocate(bytes_of(v));
     if (value.known != nullptr) {
       upload(v, value.known->data());
@@ -121,7 +121,7 @@ void Executable::bind_all() {
     Work pack;
     Work work = work_of(built_.graph, op, *stream_, layers_, memory_, wrong_, &pack);
     if (pack) packing.push_back(std::move(pack));
-    (built_.graph.at(op.out).steady ? preparing_ : running_).push_back(std::move(work));
+    (built_.graph.at(op.out).invariant ? preparing_ : running_).push_back(std::move(work));
   }
   for (Work& pack : packing) preparing_.push_back(std::move(pack));
 }
@@ -196,7 +196,7 @@ void Executable::update(TF_Tensor* const* inputs, const unsigned char* changed) 
   stream_->enter();
   for (int v : built_.inputs) {
     const Value& value = built_.graph.at(v);
-    if (changed[value.input] == 0 || !value.steady || !is_placed(v)) continue;
+    if (changed[value.input] == 0 || !value.invariant || !is_placed(v)) continue;
     upload(v, TF_TensorData(inputs[value.input]));
   }
   prepare();

@@ -28,7 +28,7 @@ class Executable {
     std::size_t bytes;
   };
 
-  void place_steady(const DS_SubgraphRegion& region);
+  void place_invariant(const DS_SubgraphRegion& region);
   void place_inputs();
   void bind_all();
   void place_results();

@@ -85,14 +85,14 @@ std::optional<Follower> follower(Graph& graph, const Operation& op, const Uses& 
     const int writer = uses.only(op.in[k]);
     if (writer < 0 || !std::holds_alternative<Layer>(at(graph, writer).detail)) continue;
     const Value &from = graph.at(op.in[k]), &to = graph.at(op.out);
-    if (from.dims != to.dims || from.type != to.type || from.steady) continue;
+    if (from.dims != to.dims || from.type != to.type || from.invariant) continue;
     if (found.has_value() && found->layer > writer) continue;  // the later one
     found = Follower{writer, op.in.size() == 2 ? op.in[1 - k] : -1, detail->code[0].code};
   }
   return found;
 }
 
-// A steady value in another type or times another, computed once.
+// An invariant value in another type or times another, computed once.
 int prepared(Graph& graph, Code code, std::vector<int> in, Type type, Dims dims) {
   Elementwise detail;
   detail.code.push_back({code, 0, static_cast<std::uint8_t>(in.size() - 1), 0, 0.0f});
@@ -108,7 +108,7 @@ bool take_bias(Graph& graph, Operation& op, int bias) {
   if (layer.kind == LayerKind::product && layer.product.columns != layer.channels) return false;
   int own = bias;
   if (value.type != type) {
-    if (!value.steady) return false;
+    if (!value.invariant) return false;
     own = prepared(graph, Code::same, {bias}, type, Dims(value.dims));
   }
   layer.has_bias = true;
@@ -133,8 +133,8 @@ bool take_scale(Graph& graph, Operation& op, int scale) {
   const bool by_last = layer.kind == LayerKind::convolution || layer.kind == LayerKind::depthwise ||
                        (layer.kind == LayerKind::product && !layer.product.transpose_b);
   if (!by_last || layer.has_residual || layer.activation != Activation::none) return false;
-  if (!graph.at(scale).steady || !graph.at(filter).steady) return false;
-  if (layer.has_bias && !graph.at(op.in[2]).steady) return false;
+  if (!graph.at(scale).invariant || !graph.at(filter).invariant) return false;
+  if (layer.has_bias && !graph.at(op.in[2]).invariant) return false;
   if (!is_by_channel(graph.at(scale), layer.channels)) return false;
   const Type type = graph.at(filter).type;
   const Dims dims = graph.at(filter).dims, flat = {count_of(dims) / layer.channels, layer.channels};
@@ -248,7 +248,7 @@ bool joins(const Graph& graph, const Operation& first, const Operation& second) 
              *late = std::get_if<Elementwise>(&second.detail);
   if (early == nullptr || late == nullptr || early->whole != late->whole) return false;
   const Value &middle = graph.at(first.out), &out = graph.at(second.out);
-  if (middle.dims != out.dims || middle.steady != out.steady) return false;
+  if (middle.dims != out.dims || middle.invariant != out.invariant) return false;
   return late->whole || is_float(middle.type) || middle.type == Type::b8;
 }
 
@@ -280,7 +280,7 @@ void fuse(Graph& graph, const std::vector<int>& results) {
   // What is computed once comes first: scaled filters were added at the end.
   std::stable_partition(
       graph.operations.begin(), graph.operations.end(),
-      [&graph](const Operation& op) { return op.out != kGone && graph.at(op.out).steady; });
+      [&graph](const Operation& op) { return op.out != kGone && graph.at(op.out).invariant; });
   sweep(graph, results);
   join_patterns(graph);
   sweep(graph, results);

@@ -24,7 +24,7 @@ int Graph::add_constant(Type type, Dims dims, const void* data) {
   const auto* bytes = static_cast<const std::byte*>(data);
   const std::size_t size = static_cast<std::size_t>(count_of(value.dims)) * size_of(type);
   value.known = std::make_shared<const std::vector<std::byte>>(bytes, bytes + size);
-  value.steady = true;
+  value.invariant = true;
   return made;
 }
 
@@ -39,7 +39,7 @@ int Graph::reshaped(int value, Dims dims) {
   const int made = add_value(at(value).type, std::move(dims));
   Value& to = values.back();
   to.root = value;
-  to.steady = at(value).steady;
+  to.invariant = at(value).invariant;
   to.known = at(value).known;
   return made;
 }
@@ -47,8 +47,8 @@ int Graph::reshaped(int value, Dims dims) {
 int Graph::add(Detail detail, std::vector<int> in, Type type, Dims dims) {
   const int made = add_value(type, std::move(dims));
   Operation operation{std::move(detail), std::move(in), made};
-  values.back().steady =
-      std::all_of(operation.in.begin(), operation.in.end(), [this](int k) { return at(k).steady; });
+  values.back().invariant =
+      std::all_of(operation.in.begin(), operation.in.end(), [this](int k) { return at(k).invariant; });
   if (!fold(operation)) operations.push_back(std::move(operation));
   return made;
 }

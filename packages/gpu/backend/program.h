@@ -24,7 +24,7 @@ struct Value {
   Dims dims;
   int root = -1;        // the value whose memory this one is, under another shape
   int input = -1;       // which input of the region
-  bool steady = false;  // constants and weights decide it: computed once, and when these change
+  bool invariant = false;  // constants and weights decide it: computed once, and when these change
   Known known;
 };
 

@@ -69,7 +69,7 @@ int add_input(Built& built, const DS_SubgraphValue& input, int number) {
     made = built.graph.add_constant(type, dims, TF_TensorData(input.value));
   } else {
     made = built.graph.add_value(type, dims);
-    built.graph.values.back().steady = input.value != nullptr;
+    built.graph.values.back().invariant = input.value != nullptr;
   }
   built.graph.values.back().input = number;
   return made;

@@ -1,7 +1,7 @@
 // Runs plans from many threads: plans_stress KERNELS.so SECONDS THREADS PLAN...
 //
 // Plans have no feeds. Each is run by all threads on one session and by each thread on its own, with
-// cancellations and deadlines at random. A plan whose name has ".steady." must give the same bytes, or
+// cancellations and deadlines at random. A plan whose name has ".stateless." must give the same bytes, or
 // fail with the same code, whenever it is not stopped; one that gives some is a region of the host's
 // own backend, too, whose calls overlap in one arena. Built with sanitizers by nox -s sanitize.
 #include <algorithm>
@@ -159,7 +159,7 @@ bool was_stopped(TF_Code code) { return code == TF_CANCELLED || code == TF_DEADL
 struct Subject {
   std::string name;
   std::string bytes;
-  bool is_steady = false;
+  bool is_stateless = false;
   Answer first;
   std::unique_ptr<Loaded> shared;
   std::unique_ptr<Region> region;  // NULL: it has state, or fails
@@ -174,7 +174,7 @@ struct Stress {
     runs.fetch_add(1);
     if (was_stopped(answer.code)) stopped.fetch_add(1);
     else if (answer.code != TF_OK) failed.fetch_add(1);
-    if (!subject.is_steady || was_stopped(answer.code)) return;
+    if (!subject.is_stateless || was_stopped(answer.code)) return;
     if (answer.code == subject.first.code &&
         (answer.code != TF_OK || answer.bytes == subject.first.bytes)) return;
     if (wrong.fetch_add(1) < 10) {
@@ -250,7 +250,7 @@ int main(int count, char** arguments) {
   for (int k = 4; k < count; ++k) {
     Subject subject;
     subject.name = arguments[k];
-    subject.is_steady = subject.name.find(".steady.") != std::string::npos;
+    subject.is_stateless = subject.name.find(".stateless.") != std::string::npos;
     subject.bytes = read_file(arguments[k]);
     subject.shared = std::make_unique<Loaded>(subject.bytes);
     if (subject.shared->plan() == nullptr) {
@@ -258,7 +258,7 @@ int main(int count, char** arguments) {
       continue;
     }
     subject.first = run(subject.shared->plan(), nullptr);
-    if (subject.is_steady && subject.first.code == TF_OK && !subject.first.types.empty()) {
+    if (subject.is_stateless && subject.first.code == TF_OK && !subject.first.types.empty()) {
       stress.add_region(subject);
     }
     stress.subjects.push_back(std::move(subject));

@@ -22,7 +22,7 @@ class PlanKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     PLAN_IF: _ClassVar[PlanKind]
     PLAN_CASE: _ClassVar[PlanKind]
     PLAN_WHILE: _ClassVar[PlanKind]
-    PLAN_STEADY: _ClassVar[PlanKind]
+    PLAN_SESSION_CONSTANT: _ClassVar[PlanKind]
     PLAN_LOOP: _ClassVar[PlanKind]
     PLAN_TRANSFER: _ClassVar[PlanKind]
 PLAN_KERNEL: PlanKind
@@ -39,7 +39,7 @@ PLAN_CALL: PlanKind
 PLAN_IF: PlanKind
 PLAN_CASE: PlanKind
 PLAN_WHILE: PlanKind
-PLAN_STEADY: PlanKind
+PLAN_SESSION_CONSTANT: PlanKind
 PLAN_LOOP: PlanKind
 PLAN_TRANSFER: PlanKind
 

@@ -18,7 +18,7 @@ namespace drystone::host::executor {
 // PlanKind of plan.proto.
 enum class Kind : std::uint8_t {
   kernel, switch_, merge, enter, exit, next_iteration, trigger, nothing, forward, constant, call,
-  if_, case_, while_, session_constant /* PLAN_STEADY */, loop, transfer, count
+  if_, case_, while_, session_constant, loop, transfer, count
 };
 
 // Whether an instruction runs blocks.

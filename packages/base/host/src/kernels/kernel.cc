@@ -89,7 +89,7 @@ DS_Kernel& DS_Kernel::of_no_call() {
     const std::string op_def = std::string("\x0a\x04") + "NoOp";
     const std::string node_def = std::string("\x0a") + static_cast<char>(name.size()) + name + "\x12\x04" + "NoOp";
     auto* const made = new DS_Kernel(std::move(registered), node_def, op_def, "");
-    died(Kind::kernel);  // nobody gives it back
+    died(Kind::kernel);  // it is never given back
     return made;
   }();
   return *only;

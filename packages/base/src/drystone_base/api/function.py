@@ -199,7 +199,7 @@ class Function:
             self._parameters = inspect.signature(python)
         except (TypeError, ValueError) as error:
             raise BadRequest(
-                "a function cannot be traced whose arguments nobody knows",
+                "a function whose arguments are not known cannot be traced",
                 check="Python must know the arguments of a function",
                 found=error,
                 needed="a function that is written in Python",

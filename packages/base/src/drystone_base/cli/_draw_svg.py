@@ -97,7 +97,7 @@ def render(
 
 
 def legend_families(picture: Placed, functions: frozenset[str]) -> list[tuple[str, str, str]]:
-    """Families of the leaves that a picture shows, in a steady order."""
+    """Families of the leaves that a picture shows, in a fixed order."""
     found: set[tuple[str, str, str]] = set()
     stack = [picture]
     while stack:

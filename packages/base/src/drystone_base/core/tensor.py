@@ -31,7 +31,7 @@ __all__ = [
 # a tensor is kept as a broadcast view of its last value instead of being written out.
 MAX_EXPANSION: Final = 1 << 20
 _MOST_DIMENSIONS: Final = 64
-_PIECE: Final = 1 << 16  # elements put into an array in one go: nobody else runs meanwhile
+_PIECE: Final = 1 << 16  # elements put into an array in one go: no other thread runs meanwhile
 """Of NumPy's arrays."""
 
 _FIELD: Final[dict[DType, str]] = {

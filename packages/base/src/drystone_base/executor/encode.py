@@ -294,8 +294,8 @@ class _Encoder:
 
     def _kernel(self, out: InstructionDef, instruction: Instruction, reads_reference: bool) -> None:
         lazy = instruction.op == "Const" and not instruction.on_library
-        steady = lazy or instruction.op in VARIABLES
-        out.kind = PlanKind.PLAN_STEADY if steady else PlanKind.PLAN_KERNEL
+        is_kept = lazy or instruction.op in VARIABLES
+        out.kind = PlanKind.PLAN_SESSION_CONSTANT if is_kept else PlanKind.PLAN_KERNEL
         if reads_reference:
             out.deref.extend(instruction.deref)
         if instruction.on_library:

@@ -56,7 +56,7 @@ def _mismatch() -> NoReturn:
 class _Part(enum.IntEnum):
     """Where a node of the loop belongs; the greatest of what its inputs say."""
 
-    STEADY = 0  # the same in all iterations
+    INVARIANT = 0  # the same in all iterations
     CONDITION = 1  # also in the iteration that finds that the loop is over
     BODY = 2
 
@@ -187,14 +187,14 @@ class _Loop:
         for k in ordered:
             data = [self._part_of(v) for v in self.flow.inputs(k)]
             waits = [self._part_after(c) for c in self.flow.controls(k)]
-            part = max([*data, *waits], default=_Part.STEADY)
+            part = max([*data, *waits], default=_Part.INVARIANT)
             is_free = self._op(k) in _FREE and k not in needed
             if is_free and part is _Part.CONDITION:
                 part = _Part.BODY
             self.part[k] = part
             if part is _Part.BODY:
                 self._check_of_body(k, is_free)
-            elif (part is _Part.STEADY or self.enters_in_part) and not self._is_pure(k):
+            elif (part is _Part.INVARIANT or self.enters_in_part) and not self._is_pure(k):
                 _mismatch()
 
     def _check_of_body(self, k: int, is_free: bool) -> None:
@@ -220,7 +220,7 @@ class _Loop:
     def _part_of(self, value: Value) -> _Part:
         k, output = value
         if k in self.constants:
-            return _Part.STEADY
+            return _Part.INVARIANT
         if k in self.variables and output == 0:
             return _Part.CONDITION
         if k in self.switches and output == 1:
@@ -229,7 +229,7 @@ class _Loop:
 
     def _part_after(self, k: int) -> _Part:
         if k in self.constants:
-            return _Part.STEADY
+            return _Part.INVARIANT
         if k in self.variables or k in self.switches:
             return _Part.CONDITION
         return self.part[k] if k in self.part else _mismatch()
@@ -262,7 +262,7 @@ class _Loop:
         flow, frame = self.flow, self.frame
         assert frame.parent is not None
         for k in self.work:
-            if self.part[k] is _Part.STEADY:
+            if self.part[k] is _Part.INVARIANT:
                 self._move_out(k)
         condition, condition_end = self._block(_Part.CONDITION, [(self.condition, 0)])
         body, body_end = self._block(_Part.BODY, [flow.inputs(k)[0] for k in self.following])
@@ -278,7 +278,7 @@ class _Loop:
         for k, variable in self.exits.items():
             flow.move(k, number, variable)
         for k in (*frame.enters, *frame.members):
-            if self.part.get(k) is not _Part.STEADY:
+            if self.part.get(k) is not _Part.INVARIANT:
                 del flow.nodes[k]
 
     def _instruction(self, loop: Loop) -> FlowNode:
@@ -327,7 +327,7 @@ class _Loop:
             return FEED, self.variables[k]
         if k in self.switches:
             return self._local(self.switches[k])
-        if k in self.constants or self.part[k] is _Part.STEADY:
+        if k in self.constants or self.part[k] is _Part.INVARIANT:
             outside = self.constants.get(k, value)
             return FEED, len(self.first) + self.shared.setdefault(outside, len(self.shared))
         return value

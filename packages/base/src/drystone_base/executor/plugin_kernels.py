@@ -116,8 +116,8 @@ def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> Kernel |
     if chosen.isolated:
         return isolated_kernel(chosen, node, definition)
     attrs = node.full_attrs()
-    steady = tuple(_is_steady(output, fed) for output in node.inputs)
-    return PluginKernel(chosen, node, definition, attrs, steady)
+    immutable = tuple(_is_immutable(output, fed) for output in node.inputs)
+    return PluginKernel(chosen, node, definition, attrs, immutable)
 
 
 def isolated_kernel(chosen: Candidate, node: Node, definition: OpDef) -> Kernel:
@@ -127,7 +127,7 @@ def isolated_kernel(chosen: Candidate, node: Node, definition: OpDef) -> Kernel:
     return IsolatedKernel(chosen, node, definition, node.full_attrs())
 
 
-def _is_steady(output: Output, fed: Container[Output]) -> bool:
+def _is_immutable(output: Output, fed: Container[Output]) -> bool:
     """Whether a value is a constant's or a variable's, which are replaced and never changed."""
     seen: set[Output] = set()  # a cycle is an error, found later
     while output[0].op == "Identity" and output not in fed and output not in seen:
@@ -140,7 +140,7 @@ class PluginKernel:
     """The kernel of one node; the plugin's object lives as long as this one."""
 
     __slots__ = (
-        "_answer", "_functions", "_handle", "_in_array", "_out_array", "_plain", "_steady",
+        "_answer", "_functions", "_handle", "_immutable", "_in_array", "_out_array", "_plain",
         "_version", "candidate", "inputs", "node", "outputs",
     )  # fmt: skip
 
@@ -150,7 +150,7 @@ class PluginKernel:
         node: Node,
         definition: OpDef,
         attrs: Mapping[str, Any],
-        steady: tuple[bool, ...] = (),
+        immutable: tuple[bool, ...] = (),
     ) -> None:
         self.candidate = candidate
         self.node = node.name
@@ -164,7 +164,7 @@ class PluginKernel:
         self._plain = not any(_needs_care(d) for d in [*self.inputs, *self.outputs])
         self._version = node.graph.producer
         self._functions = _functions_of(node, attrs)
-        self._steady = steady or (False,) * len(self.inputs)
+        self._immutable = immutable or (False,) * len(self.inputs)
 
     def __del__(self, delete: Any = _delete) -> None:
         delete(self._handle)
@@ -233,7 +233,7 @@ class PluginKernel:
         words: list[int] = []
         for k, value in enumerate(values):
             try:
-                describe(value, self.inputs[k], words, steady=self._steady[k])
+                describe(value, self.inputs[k], words, immutable=self._immutable[k])
             except HostError as error:
                 forget(words)
                 raise self._refused(k, error) from error

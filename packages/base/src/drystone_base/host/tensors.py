@@ -75,7 +75,7 @@ _dim = declare("TF_Dim", ctypes.c_int64, ctypes.c_void_p, ctypes.c_int)
 _data = declare("TF_TensorData", ctypes.c_void_p, ctypes.c_void_p)
 
 
-_STEADY: Final[dict[int, tuple[Any, np.ndarray[Any, Any]]]] = {}
+_COPIES: Final[dict[int, tuple[Any, np.ndarray[Any, Any]]]] = {}
 """Aligned copies of constants and variables by the array's id, as long as that array lives."""
 
 
@@ -198,14 +198,14 @@ def lend(array: np.ndarray[Any, Any], dtype: DType | None = None) -> int:
 
 
 def describe(
-    array: np.ndarray[Any, Any], dtype: DType, words: list[int], *, steady: bool = False
+    array: np.ndarray[Any, Any], dtype: DType, words: list[int], *, immutable: bool = False
 ) -> None:
     """Append what ``DS_RunKernelOnArrays`` reads of one input, which is lent from now on.
 
-    ``steady``: the array is a constant's or a variable's, and is not changed. If it has to be
+    ``immutable``: the array is a constant's or a variable's, and is not changed. If it has to be
     copied, that happens once.
     """
-    place = _place(array, dtype, steady=steady)
+    place = _place(array, dtype, immutable=immutable)
     token = _LENT.add(place)
     words += (place.number, len(place.shape), place.address, place.size, token, *place.shape)
 
@@ -218,7 +218,7 @@ def forget(words: list[int]) -> None:
         at += 5 + words[at + 1]
 
 
-def _place(array: np.ndarray[Any, Any], dtype: DType, *, steady: bool = False) -> _Place:
+def _place(array: np.ndarray[Any, Any], dtype: DType, *, immutable: bool = False) -> _Place:
     if dtype.is_object or array.dtype.hasobject:
         return _string_table(array, dtype)
     if array.dtype is not dtype.np and array.dtype != dtype.np:
@@ -226,21 +226,21 @@ def _place(array: np.ndarray[Any, Any], dtype: DType, *, steady: bool = False) -
     address = _address(array)
     copied = not array.flags.c_contiguous or bool(address % ALIGNMENT and array.size)
     if copied:
-        array, copied = _steady_copy(array) if steady else (aligned(array), True)
+        array, copied = _copy_once(array) if immutable else (aligned(array), True)
         address = _address(array)
     return _Place(dtype.number, array.shape, address, array.nbytes, array, copied)
 
 
-def _steady_copy(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], bool]:
+def _copy_once(array: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], bool]:
     """The aligned copy of an array that is not changed, and whether it was made just now."""
     if array.flags.writeable:
         return aligned(array), True
     key = id(array)
-    found = _STEADY.get(key)
+    found = _COPIES.get(key)
     if found is not None and found[0]() is array:
         return found[1], False
     copy = aligned(array)
-    _STEADY[key] = (weakref.ref(array, lambda _: _STEADY.pop(key, None)), copy)
+    _COPIES[key] = (weakref.ref(array, lambda _: _COPIES.pop(key, None)), copy)
     return copy, True
 
 

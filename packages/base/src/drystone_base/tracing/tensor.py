@@ -132,7 +132,7 @@ class Operators(ABC):
     def transpose(self, *axes: int) -> Any:
         """The dimensions in another order, reversed by default."""
         if not axes and self.ndim is None:
-            _no_value(self, "the order of its dimensions, of which nobody knows how many there are")
+            _no_value(self, "the order of its dimensions, as its rank is unknown")
         order = list(axes) or list(range(self.ndim or 0))[::-1]
         return _call("Transpose", self, np.asarray(order, np.int32))
 

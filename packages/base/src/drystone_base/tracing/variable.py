@@ -95,7 +95,7 @@ class Variable(Operators):
         if trace.parent is None:
             return node, 0
         shaped = trace.emit("EnsureShape", [(node, 0)], {"shape": self.shape})
-        return shaped, 0  # inside of functions nobody knows what a handle refers to
+        return shaped, 0  # inside of functions it is unknown what a handle refers to
 
     def assign(self, value: Any) -> None:
         """Give the variable another value of its dtype and shape; raises ``BadRequest``."""

@@ -19,8 +19,8 @@ class SubgraphSelector(ABC):
     the graph without a cycle, so what a selector has said yes to is in the region, and its state
     never has to be taken back. One selector serves all regions of a pass: :meth:`reset` is called
     before each. ``stateful = False`` says that no answer depends on earlier ones, which saves time.
-    ``fetched`` is set before the first question: nodes whose values come out of the graph, whoever
-    reads them.
+    ``fetched`` is set before the first question: nodes whose values come out of the graph, by a
+    fetch or by a node outside.
     """
 
     stateful = True

@@ -33,7 +33,7 @@ def recv(call: Call) -> Array | None:
     """The value that the Send of the same ``tensor_name`` leaves, None if dead; waits for it."""
     meeting = _rendezvous(call)
     if not meeting.is_shared and not meeting.holds(_key(call)):
-        raise _nobody(call)
+        raise _not_sent(call)
     try:
         value: Array | None = meeting.receive(_key(call), call.runtime, f"at node {call.node!r}")
     except Aborted:
@@ -50,7 +50,7 @@ def recv(call: Call) -> Array | None:
     return value
 
 
-def _nobody(call: Call) -> KernelError:
+def _not_sent(call: Call) -> KernelError:
     return KernelError(
         f"node {call.node!r} ({call.op}) would wait for ever",
         details=at_node(call.node, call.op),

@@ -72,7 +72,7 @@ def _distinct(a: _Sets, b: _Sets) -> _Distinct:
     """Both together: sorted by NumPy, which lets others run meanwhile."""
     known, codes = np.unique(np.concatenate([a.values, b.values]), return_inverse=True)
     places = np.concatenate([a.places, b.places])
-    order = np.argsort(codes, kind="stable")  # lexsort would let nobody else run
+    order = np.argsort(codes, kind="stable")  # lexsort would let no other thread run
     order = order[np.argsort(places[order], kind="stable")]
     places, codes = places[order], codes[order]
     begins = np.ones(len(order), bool)

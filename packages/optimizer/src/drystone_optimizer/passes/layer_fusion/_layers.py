@@ -74,14 +74,14 @@ def become_own(
     if layer.device and not node.device:
         ctx.graph.set_device(node, layer.device)
     if node is not layer:
-        for source in _read_by_nobody(ctx, layer):
+        for source in _unread(ctx, layer):
             ctx.drop(source)
 
 
-def _read_by_nobody(ctx: Context, layer: Node) -> list[Node]:
+def _unread(ctx: Context, layer: Node) -> list[Node]:
     """What still hangs on the layer: the inner nodes of an activation, and at last the layer."""
     users = list(dict.fromkeys(user for user, _ in ctx.graph.consumers(layer)))
     found: list[Node] = []
     for user in users:
-        found += _read_by_nobody(ctx, user)
+        found += _unread(ctx, user)
     return [*found, layer] if layer not in found else found
