@@ -76,7 +76,7 @@ def programs(count: int) -> Iterator[Case]:
 
 
 def write_plans(folder: Path, count: int) -> list[Path]:
-    """Write a file for each plan that needs no Python; ``.stateless.`` in a name says what it is."""
+    """Write a file for each plan that needs no Python; names with ``.stateless.`` have no state."""
     written = []
     for name, graph, fetches, feeds in (*models(), *layers(), *programs(count)):
         wanted = [fetch for fetch in fetches if fetch not in feeds]

@@ -83,9 +83,6 @@ _new = declare(
     ctypes.c_char_p, ctypes.c_void_p,
 )  # fmt: skip
 _delete = declare("DS_DeleteKernel", None, ctypes.c_void_p)
-_num_inputs = declare("DS_KernelNumInputs", ctypes.c_int, ctypes.c_void_p)
-_num_outputs = declare("DS_KernelNumOutputs", ctypes.c_int, ctypes.c_void_p)
-_input_type = declare("DS_KernelInputType", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
 _output_type = declare("DS_KernelOutputType", ctypes.c_int, ctypes.c_void_p, ctypes.c_int)
 _run = declare(
     "DS_RunKernel", None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int,

@@ -62,14 +62,6 @@ class AcyclicGraph:
             node = joined[node]
         return node
 
-    def successors(self, node: int) -> list[int]:
-        """Where the edges of ``node`` lead, in no special order."""
-        return self._neighbours(_AHEAD, self.find(node))
-
-    def predecessors(self, node: int) -> list[int]:
-        """Where the edges to ``node`` come from, in no special order."""
-        return self._neighbours(_BACK, self.find(node))
-
     def order(self) -> Iterator[int]:
         """The nodes that are left, each before those that its edges lead to."""
         return iter(self._order)

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from drystone_base.core.dtypes import BFLOAT16, FLOAT16, from_numpy
 from drystone_base.kernels._registry import Array
 
-__all__ = ["quiet", "wide_dtype", "widen"]
+__all__ = ["quiet", "widen"]
 
 _NARROW: Final = frozenset((FLOAT16, BFLOAT16))
 
 quiet: Final = np.errstate(all="ignore")
 """Decorator: NaN, infinity and wrap-around are answers, not warnings."""
-
-
-def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The type to accumulate in: float32 for half and bfloat16, else the type itself."""
-    return np.dtype(np.float32) if from_numpy(dtype) in _NARROW else dtype
 
 
 def widen(x: Array) -> Array:

@@ -16,7 +16,7 @@ from drystone_base.core.tensor import string_array
 from drystone_base.graph import Graph, Node, Output
 from drystone_base.ops.attrs import TensorAttr
 
-__all__ = ["add_saver", "saved_names"]
+__all__ = ["add_saver"]
 
 _REFERENCES: Final = frozenset({"Variable", "VariableV2"})
 _TABLES: Final = frozenset(
@@ -50,11 +50,6 @@ def _items(graph: Graph, keys: Mapping[str, str]) -> list[_Item]:
             tensors = {f"{name}-{p}": t for p, t in zip(_PARTS, types, strict=True)}
             found.setdefault(("table", *place), _Item(node, tensors))
     return list(found.values())
-
-
-def saved_names(graph: Graph) -> list[str]:
-    """Names, in a checkpoint, of everything in the graph that has state."""
-    return [key for item in _items(graph, {}) for key in item.tensors]
 
 
 def add_saver(graph: Graph, meta: MetaGraphDef, keys: Mapping[str, str] | None = None) -> bool:

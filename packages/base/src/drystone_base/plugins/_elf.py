@@ -17,7 +17,7 @@ from typing import Any, Final
 from drystone_base.plugins._elf_bytes import BadElf, Bytes
 from drystone_base.plugins._elf_symbols import MOST_SYMBOLS, GnuHash, Symbols, text_at
 
-__all__ = ["BadElf", "ElfFile", "ElfHeader", "read_elf", "read_header"]
+__all__ = ["BadElf", "ElfFile", "ElfHeader", "read_elf"]
 
 _MACHINES: Final = {
     2: "SPARC", 3: "x86", 8: "MIPS", 20: "PowerPC", 21: "PowerPC64", 22: "S/390", 40: "ARM",
@@ -93,11 +93,6 @@ class ElfFile:
     def defined(self, names: Iterable[str]) -> set[str]:
         """Those of the names that it defines for others."""
         return self.symbols.defined(names)
-
-
-def read_header(data: Any) -> ElfHeader:
-    """The file header; raises ``BadElf``."""
-    return _header(Bytes(data))
 
 
 def _header(data: Bytes) -> ElfHeader:

@@ -34,10 +34,6 @@ class _Lstm:
     forget_bias: float = 0.0
     cell_clip: float = -1.0
 
-    @property
-    def cell_size(self) -> int:
-        return len(self.b) // 4
-
     def split(self, wide: Array) -> dict[str, Array]:
         """The four gates of a matrix that holds them side by side."""
         return dict(zip(self.gates, np.split(wide, 4, axis=1), strict=True))
