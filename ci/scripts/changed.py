@@ -34,8 +34,8 @@ class Plan:
     """Each is a session's name and its arguments."""
 
 
-def plan(matrix: Matrix, files: Iterable[str], python: str) -> Plan:
-    """The sessions of a change of some files, on one Python."""
+def plan(matrix: Matrix, files: Iterable[str], python: str, wheels: str = "") -> Plan:
+    """The sessions of a change of some files, on one Python; with `wheels`, on built ones."""
     given = tuple(sorted(files))
     if not given:
         return Plan((), (), (), ())
@@ -50,7 +50,8 @@ def plan(matrix: Matrix, files: Iterable[str], python: str) -> Plan:
     }
     plugins = {(one["session"],) for one in processors.values()}
     ours = [key for key in standing if "python" in matrix.axes(key) and tests_of(matrix, key)]
-    tests = [(f"package-{python}", *ours)] if ours else []
+    built = ("--wheels", wheels) if wheels else ()
+    tests = [(f"package-{python}", *ours, *built)] if ours else []
     others = [(name,) for name in sorted(sessions)]
     return Plan(given, touched, standing, (*always, *tests, *others, *sorted(plugins)))
 
@@ -104,12 +105,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--base", default="main", metavar="REF", help="what it will be merged into")
     parser.add_argument("--python", default="", metavar="X.Y", help="default: this one")
+    parser.add_argument("--wheels", default="", metavar="FOLDER", help="test on these, build none")
     parser.add_argument("--list", action="store_true", help="only print them (nox -s changed)")
     parser.add_argument("--json", action="store_true", help="as data")
     given = parser.parse_args(arguments)
     python = given.python or "{}.{}".format(*sys.version_info[:2])
     try:
-        found = plan(Matrix(), changed_files(ROOT, given.base), python)
+        found = plan(Matrix(), changed_files(ROOT, given.base), python, given.wheels)
     except ValueError as error:
         print(f"changed: {error}", file=sys.stderr)
         return 2

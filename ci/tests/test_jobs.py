@@ -129,6 +129,8 @@ def test_what_no_pattern_fits_runs_everything(matrix: Matrix) -> None:
     assert found.packages == tuple(matrix.packages)
     assert {"levels", "arm64", "gpu"} <= {name for name, *_ in found.sessions}
     assert changed.plan(matrix, [], "3.11").sessions == ()
+    built = changed.plan(matrix, ["packages/fs-s3/x.py"], "3.11", "dist").sessions
+    assert ("package-3.11", "fs-s3", "--wheels", "dist") in built
 
 
 def test_changes_are_those_of_commits_and_of_files_that_are_not_added(tmp_path: Path) -> None:
