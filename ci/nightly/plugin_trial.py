@@ -14,7 +14,7 @@ from typing import Any
 
 from packaging.markers import Marker
 
-from ci.nightly.suite import Wrong
+from ci.nightly.suite import LeftOut, Wrong
 from ci.scripts.project import ROOT, load_toml
 
 __all__ = ["REGISTER", "Entry", "Found", "marked", "read_register", "try_plugin", "verdict"]
@@ -23,6 +23,7 @@ REGISTER = ROOT / "community" / "plugins.toml"
 WAYS = ("default", "developer", "allow_unverified")
 NEEDED = ("name", "source", "version", "maintainer", "expects")
 SECONDS = 400.0
+UNREACHABLE = ("Failed to fetch", "error sending request")
 ASK = """
 import json, sys
 from drystone_base.plugins import PluginError, load_library
@@ -136,8 +137,10 @@ class _Trial:
         self._run(["uv", "venv", "-q", "--python", sys.executable, str(self.root)])
 
     def uv(self, *words: str) -> None:
-        """`uv pip` in it; raises `Wrong`."""
+        """`uv pip` in it; raises `Wrong`, or `LeftOut` where no index can be reached."""
         done = self._run(["uv", "pip", *words, "-q", "--python", str(self.python)])
+        if any(mark in done.stderr for mark in UNREACHABLE):
+            raise LeftOut(f"the package index cannot be reached: {_last(done.stderr, 2)}")
         if done.returncode:
             raise Wrong(f"cannot be installed: {_last(done.stderr)}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 
 from ci.nightly import community, results
 from ci.nightly.plugin_trial import Entry, Found, read_register, try_plugin
-from ci.nightly.suite import Place, Wrong
+from ci.nightly.suite import LeftOut, Place, Wrong
 from ci.scripts.project import ROOT, git
 from ci.scripts.wheels import newest
 
@@ -131,6 +132,17 @@ def test_what_cannot_be_installed_is_a_break(tmp_path: Path) -> None:
     (problem,) = found.problems
     assert problem.startswith("cannot be installed: ")
     assert "gone-1.0" in problem
+
+
+@pytest.mark.skipif(shutil.which("uv") is None, reason="uv is not installed")
+def test_without_an_index_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith(("UV_", "PIP_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "http://127.0.0.1:9/simple")
+    for name, value in {"NO_CACHE": "1", "NO_CONFIG": "1", "HTTP_RETRIES": "0"}.items():
+        monkeypatch.setenv(f"UV_{name}", value)
+    with pytest.raises(LeftOut, match="the package index cannot be reached: "):
+        try_plugin(ENTRY, [], tmp_path / "trial")
 
 
 def test_a_name_twice(tmp_path: Path) -> None:
