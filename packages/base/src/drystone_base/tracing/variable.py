@@ -67,6 +67,11 @@ class Variable(Operators):
         """The value now, read-only; while a function is traced the value before its run."""
         return self.held.read()
 
+    @property
+    def version(self) -> int:
+        """Another number after each change of the value."""
+        return self._held.version
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.value, dtype, copy=copy)
 

@@ -1,0 +1,65 @@
+"""Python functions of arrays as graphs: traced once for each signature, run by one native call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from keras.src import tree
+
+from drystone_base.api.function import Spec, Traced
+from drystone_base.core.dtypes import from_numpy
+from drystone_base.tracing.nests import mapped
+from keras_drystone.src.tensor import wrapped
+from keras_drystone.src.variable import Frozen, frozen
+
+__all__ = ["Compiled"]
+
+
+class Compiled:
+    """A function of one nest of arrays, whose first axis is a batch of any size.
+
+    Variables that the function only reads are constants of the graph, so that what computes with
+    them is done once, when the graph is optimized; when one of them changes, the function is traced
+    again. Those that it assigns stay variables.
+    """
+
+    def __init__(self, function: Callable[[Any], Any], name: str) -> None:
+        self._function, self._name = function, name
+        self._made: dict[Any, tuple[Frozen, Traced]] = {}
+
+    def __call__(self, data: Any) -> Any:
+        """What the function gives for the arrays."""
+        flat = [np.asarray(x) for x in tree.flatten(data)]
+        key = (_structure(data), tuple((x.shape[1:], x.ndim, x.dtype) for x in flat))
+        found = self._made.get(key)
+        if found is None or not found[0].is_current():
+            found = self._made[key] = self._traced(data)
+        return found[1](*flat)
+
+    def _traced(self, data: Any) -> tuple[Frozen, Traced]:
+        taken = Frozen()
+        while True:
+            made = self._once(data, taken)
+            if taken.assigned <= taken.live:
+                return taken, made
+            taken = Frozen(frozenset(taken.live | taken.assigned))
+
+    def _once(self, data: Any, taken: Frozen) -> Traced:
+        with frozen(taken):
+            specs = tree.map_structure(_spec, data)
+            return Traced(self._name, self._called, {"data": specs}, None)
+
+    def _called(self, arguments: Any) -> Any:
+        return self._function(mapped(arguments["data"], wrapped))
+
+
+def _structure(data: Any) -> Any:
+    return str(tree.map_structure(lambda _: 0, data))
+
+
+def _spec(x: Any) -> Spec:
+    """The spec of arrays like this one, of any number of rows."""
+    array = np.asarray(x)
+    return Spec.of((None, *array.shape[1:]) if array.ndim else (), from_numpy(array.dtype))
