@@ -70,7 +70,7 @@ class Variable(Operators):
     @property
     def version(self) -> int:
         """Another number after each change of the value."""
-        return self._held.version
+        return self.held.version
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         return np.array(self.value, dtype, copy=copy)
