@@ -20,7 +20,7 @@ from rich.console import Console
 from bench import processes, table
 from bench import result as of
 from bench.case import GROUPS, Case
-from bench.cases import all_cases, networks
+from bench.cases import all_cases, keras_steps, networks
 from bench.convert import with_onnx
 from bench.machine import describe
 from bench.peers import BEFORE, HOME, RUNTIMES, TOP, Peer, find
@@ -157,6 +157,9 @@ def fill(result: dict[str, Any], options: argparse.Namespace, console: Console) 
         if why := networks.make(cases, _tensorflow(peers)):
             table.line(console, f"large networks are left out: {why}")
             cases = [case for case in cases if not case.group.startswith("networks")]
+        if why := keras_steps.make(cases, peers[0]):
+            table.line(console, f"steps of Keras models are left out: {why}")
+            cases = [case for case in cases if "keras" not in case.forms]
         cases = with_onnx(cases, _tensorflow(peers), HOME.parent / "onnx")
         if fresh:
             few = Settings(rounds=2 if quick else 3 * rounds, threads=options.threads)
@@ -198,6 +201,7 @@ def _tensorflow(peers: Sequence[Peer]) -> Peer:
 
 def choose(cases: Sequence[Case], only: Sequence[str], quick: bool) -> list[Case]:
     """The cases that were asked for; exits with 2 for a name that is none."""
+    only = [*only, *(["training-keras"] if "training" in only else [])]
     unknown = set(only) - {case.name for case in cases} - set(GROUPS) - {"processes"}
     if unknown:
         names = ", ".join(case.name for case in cases)

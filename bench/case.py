@@ -23,6 +23,7 @@ GROUPS = {
     "networks-bfloat16-threads": "Large networks in bfloat16, 2 threads",
     "networks-bfloat16-batch-threads": "Large networks in bfloat16, 16 examples, 2 threads",
     "training": "Training steps",
+    "training-keras": "Training steps of Keras models",
 }
 """Groups of cases in the order of the tables, with their headings."""
 
@@ -32,9 +33,10 @@ class Case:
     """One graph in every form that a runtime may take, and one set of arrays.
 
     ``forms`` maps ``graphdef``, ``savedmodel``, ``metagraph`` and ``onnx`` to files, ``torch`` to
-    the name of a function of the torch worker. ``arrays`` is an ``.npz`` file; ``inputs`` and
-    ``outputs`` map tensor names to keys in it. A case with ``train_op`` is a training step: its
-    inputs have a leading dimension of steps, its one output is the loss of each, and ``init_op``
+    the name of a function of the torch worker, ``keras`` to one of ``bench.keras_models``.
+    ``arrays`` is an ``.npz`` file; ``inputs`` and ``outputs`` map tensor names to keys in it. A
+    case with ``train_op`` is a training step: its inputs have a leading dimension of steps, its
+    one output is the loss of each, and ``init_op``
     brings the variables back. Answers may differ from the recorded ones by ``tolerance``.
     ``answers`` is the file of the outputs where that is another than ``arrays``. ``threads`` and
     ``precision`` are the case's own (0: those that were asked for), ``least`` the fewest batches of

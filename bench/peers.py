@@ -40,6 +40,7 @@ RUNTIMES = (
     Runtime("onnxruntime", ("onnxruntime",), "import onnxruntime"),
     Runtime("openvino", ("openvino",), "import openvino"),
     Runtime("torch", ("torch",), "import torch"),
+    Runtime("jax", ("jax",), "import jax", {"JAX_PLATFORMS": "cpu"}),
 )
 """drystone and its peers, in the order of the columns."""
 BEFORE = replace(RUNTIMES[0], name="before", worker=f"run_{OURS}")

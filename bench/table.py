@@ -24,6 +24,7 @@ def show(console: Console, result: of.Result) -> None:
     _sizes(console, result, names)
     for group, heading in GROUPS.items():
         _show(console, heading, list(of.rows_of(result, group)), names)
+    _first_steps(console, result, names)
     _memory(console, result, names)
     for reason in why_not(result):
         line(console, reason)
@@ -63,6 +64,20 @@ def _sizes(console: Console, result: of.Result, names: list[str]) -> None:
     if any(known.values()):
         texts = [f"{name} {of.size(value)}" for name, value in known.items() if value]
         line(console, "installed size, with all that it needs: " + ", ".join(texts))
+
+
+def _first_steps(console: Console, result: of.Result, names: list[str]) -> None:
+    """What the first step of training takes, in which runtimes trace, compile and plan."""
+    rows = list(of.rows_of(result, "training-keras"))
+    if not rows:
+        return
+    table = Table(title="First training step", title_justify="left", title_style="bold")
+    for column in ("case", *names):
+        table.add_column(column, justify="left" if column == "case" else "right", no_wrap=True)
+    for row in rows:
+        found = [(row["found"].get(name) or {}).get("first_s") for name in names]
+        table.add_row(row["name"], *["—" if s is None else of.duration(s) for s in found])
+    console.print(table)
 
 
 def _memory(console: Console, result: of.Result, names: list[str]) -> None:

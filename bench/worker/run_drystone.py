@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bench.worker._form import Prepared, choose
+from bench.worker._keras_step import prepare as keras_step
 
 __all__ = ["prepare", "start"]
 
@@ -20,6 +21,8 @@ def start() -> None:
 def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
     """Load and bind feeds and fetches."""
     del threads
+    if "keras" in case["forms"]:
+        return keras_step(case, "drystone")
     import drystone as ds
 
     if case["precision"] == "bfloat16":

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.worker._form import Prepared, choose
+from bench.worker._keras_step import prepare as keras_step
 
 __all__ = ["prepare", "start"]
 
@@ -23,6 +24,10 @@ def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
     """Load into a session and bind feeds and fetches."""
     import tensorflow as tf
 
+    if "keras" in case["forms"]:
+        tf.config.threading.set_intra_op_parallelism_threads(threads)
+        tf.config.threading.set_inter_op_parallelism_threads(threads)
+        return keras_step(case, "tensorflow")
     v1 = tf.compat.v1
     form, file = choose(case, "graphdef", "savedmodel", "metagraph")
     settings = v1.ConfigProto(

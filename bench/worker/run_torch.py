@@ -7,6 +7,7 @@ from typing import Any
 
 from bench.worker._form import Array, Prepared, choose
 from bench.worker._onnx_torch import module
+from bench.worker._torch_step import prepare as torch_step
 
 __all__ = ["prepare", "start"]
 
@@ -21,6 +22,8 @@ def prepare(case: Mapping[str, Any], threads: int) -> Prepared:
     import numpy as np
     import torch
 
+    if "keras" in case["forms"]:
+        return torch_step(case, threads)
     form, source = choose(case, "onnx" if case["group"].startswith("networks") else "torch")
     torch.set_num_threads(threads)
     torch.set_num_interop_threads(1)
