@@ -458,6 +458,13 @@ def tf_parity(session: nox.Session) -> None:
 
 
 @nox.session
+def keras(session: nox.Session) -> None:
+    """Keras on drystone: training, files, callbacks, with the Keras that takes backends."""
+    install_wheels(session, "test", "keras")
+    pytest(session, "keras", *folders("tests/keras"))
+
+
+@nox.session
 def tensorboard(session: nox.Session) -> None:
     """TensorBoard and xprof read the event files and profiles that drystone writes."""
     install_wheels(session, "test", "tensorboard")

@@ -116,7 +116,7 @@ def main(folder: Path, names: list[str]) -> int:
         for k in range(STEPS):
             model.reset_metrics()
             losses.append(float(model.train_on_batch(x[k], y[k])))
-        np.savez(folder / f"{name}.npz", x=x, y=y, loss=np.float32(losses), **weights)
+        np.savez(folder / f"{name}.npz", x=x, y=y, loss=np.array(losses, np.float32), **weights)
     return 0
 
 

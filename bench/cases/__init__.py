@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from bench.case import Case
-from bench.cases.keras_steps import keras_steps
+from bench.cases.keras_steps import of_keras
 from bench.cases.networks import networks as large
 from bench.cases.recorded import recorded
 from bench.cases.synthetic import synthetic
@@ -18,4 +18,4 @@ def all_cases(work: Path, models: Path | None) -> list[Case]:
 
     Without that folder, or where it is not there, the models of ``integration_tests/data``.
     """
-    return [*synthetic(work), *recorded(models), *large(), *keras_steps()]
+    return [*synthetic(work), *recorded(models), *large(), *of_keras()]

@@ -10,7 +10,7 @@ from bench.case import Case
 from bench.keras_models import MODELS
 from bench.peers import HOME, TOP, Peer
 
-__all__ = ["FOLDER", "keras_steps", "make"]
+__all__ = ["FOLDER", "make", "of_keras"]
 
 FOLDER = HOME.parent / "keras"
 TITLES = {
@@ -22,7 +22,7 @@ TOLERANCE = 0.02
 """How far the losses of the first steps may be apart: backends add up in other orders."""
 
 
-def keras_steps(folder: Path = FOLDER) -> Iterator[Case]:
+def of_keras(folder: Path = FOLDER) -> Iterator[Case]:
     """One case for each model and number of threads."""
     for threads, mark in ((0, ""), (2, "-2t")):
         for name in MODELS:
