@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as c
 import re
+import threading
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -26,6 +27,7 @@ _REQUIRED: Final = [field[0] for field in Fns._fields_[2:12]]
 _OPTIONAL: Final = [field[0] for field in Fns._fields_[-4:]]
 _SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*")
 _CARRIERS: Final[Registry[Carrier]] = Registry("transport")
+_LOADING: Final = threading.Lock()
 _OFFERED: Final[dict[str, list[str]]] = {}
 
 
@@ -65,8 +67,9 @@ def own_library() -> Path:
 
 
 def _load_own() -> None:
-    if "tcp" not in _CARRIERS:
-        initialise(open_library(own_library()), ENTRY)
+    with _LOADING:
+        if "tcp" not in _CARRIERS:
+            initialise(open_library(own_library()), ENTRY)
 
 
 def schemes() -> dict[str, Carrier]:

@@ -1,6 +1,6 @@
-"""Collective ops of a group that is this process alone: what one member gives, it gets.
+"""Collective ops: of a group that is this process alone, or of the processes that it has joined.
 
-Source: TensorFlow ops Collective*. Groups of several processes would need a network.
+Source: TensorFlow ops Collective*.
 """
 
 from __future__ import annotations
@@ -9,6 +9,60 @@ import numpy as np
 
 from drystone_base.kernels._indices import scalar_int
 from drystone_base.kernels._registry import Array, Call, kernel
+from drystone_base.state.collectives import Collectives, find_collectives
+
+
+def _group(call: Call, size: int) -> Collectives | None:
+    """The process's group; None where this process alone is meant."""
+    if size == 1:
+        return None
+    found = find_collectives()
+    call.require(
+        found is not None and found.size == size,
+        "the group must be this process alone, or the one that it has joined",
+        found=f"a group of {size}, "
+        f"and {'no group was joined' if found is None else f'one of {found.size} was joined'}",
+        needed="group_size 1, or the size of the joined group",
+        remedy="ds.distributed.join(...) before the run, or export without a distribution strategy",
+        status="UNIMPLEMENTED",
+    )
+    return found
+
+
+def _merge(call: Call) -> str:
+    merge: str = call.attrs["merge_op"]
+    call.require(
+        merge in ("Add", "Mul", "Max", "Min"),
+        "values are merged by a function that is known",
+        found=merge,
+        needed="Add, Mul, Max or Min",
+    )
+    return merge
+
+
+def _computed(call: Call, value: Array, group: Collectives | None) -> Array:
+    """What the op gives in the group."""
+    if group is None:
+        return value
+    if "Gather" in call.op:
+        found: Array = group.gather(value)
+    else:
+        mean = call.attrs.get("final_op") == "Div"
+        reduce = group.reduce_scatter if "Scatter" in call.op else group.reduce
+        found = reduce(value, _merge(call), mean=mean)
+    return found
+
+
+@kernel("CollectiveReduce", "CollectiveGather")
+def collective(call: Call, value: Array) -> Array:
+    """What the group computes of the values of its members."""
+    return _computed(call, value, _group(call, int(call.attrs["group_size"])))
+
+
+@kernel("CollectiveReduceV2", "CollectiveGatherV2", "CollectiveReduceScatterV2")
+def collective_v2(call: Call, value: Array, group_size: Array, *_: Array) -> Array:
+    """The same, of a group whose size is an input."""
+    return _computed(call, value, _group(call, scalar_int(call, group_size, "group_size")))
 
 
 def _alone(call: Call, size: int) -> None:
@@ -22,19 +76,16 @@ def _alone(call: Call, size: int) -> None:
     )
 
 
-@kernel("CollectiveReduce", "CollectiveGather", "CollectiveBcastSend")
-def collective(call: Call, value: Array) -> Array:
+@kernel("CollectiveBcastSend")
+def send(call: Call, value: Array) -> Array:
     """The value, as the group has one member."""
     _alone(call, int(call.attrs["group_size"]))
     return value
 
 
-@kernel(
-    "CollectiveReduceV2", "CollectiveGatherV2", "CollectiveBcastSendV2",
-    "CollectiveReduceScatterV2", "CollectiveAllToAllV2",
-)  # fmt: skip
-def collective_v2(call: Call, value: Array, group_size: Array, *_: Array) -> Array:
-    """The value, as the group has one member."""
+@kernel("CollectiveBcastSendV2", "CollectiveAllToAllV2")
+def send_v2(call: Call, value: Array, group_size: Array, *_: Array) -> Array:
+    """The same, of a group whose size is an input."""
     _alone(call, scalar_int(call, group_size, "group_size"))
     return value
 

@@ -1,0 +1,1 @@
+"""Collectives: sums, copies and meetings of a group of processes."""

@@ -1,0 +1,404 @@
+"""A group of processes that compute together: rings of engines, and what goes round in them."""
+
+from __future__ import annotations
+
+import hmac
+import math
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, Self, TypeVar
+
+import ml_dtypes
+import numpy as np
+
+from drystone_base.core.arguments import checked
+from drystone_base.core.dtypes import from_numpy
+from drystone_base.core.errors import BadRequest, HostError
+from drystone_network.cluster.spec import ClusterSpec, Task
+from drystone_network.cluster.tls import token as own_token
+from drystone_network.transports.engine import Engine, Happened
+from drystone_network.workers.failures import task_lost, task_unreachable, unproven
+
+__all__ = ["Group"]
+
+Array = np.ndarray[Any, Any]
+T = TypeVar("T")
+
+_CHUNK: Final = 256 << 10  # bytes that go round at once: one is summed while the next one comes
+_HELLO: Final = 1
+_ROUND: Final = 2
+_LOOK: Final = 0.2
+_SUMMED_AS: Final = {
+    np.dtype(np.float16): np.dtype(np.float32),
+    np.dtype(ml_dtypes.bfloat16): np.dtype(np.float32),
+}
+"""Types whose sums would lose too much: each is summed in the other and rounded once."""
+_OPS: Final[dict[str, Callable[..., Any]]] = {
+    "sum": np.add, "mean": np.add, "max": np.maximum, "min": np.minimum, "prod": np.multiply,
+}  # fmt: skip
+
+
+class Group:
+    """The processes of a job that sum, gather and meet; every one makes the same calls in order.
+
+    ``rank`` is this process's number from 0, ``size`` how many there are. Each listens at its
+    task's address; ``transport`` is ``tcp``, or on one machine ``unix`` or ``shm``. ``seconds`` is
+    how long others may take to join, and to answer within a call. Results are the same to the bit
+    in each process and in each run: sums are taken in the order of the ring.
+
+    Raises ``HostError``: ``task-unreachable`` where others do not join, ``task-lost`` where one
+    leaves, ``cluster-token``; ``BadRequest``: ``bad-collective`` where the processes do not make
+    the same call, ``no-group`` once a call has failed. Safe to use from several
+    threads, one call at a time.
+    """
+
+    @checked
+    def __init__(
+        self,
+        cluster: ClusterSpec | None = None,
+        job: str = "worker",
+        task: int = 0,
+        *,
+        transport: str = "tcp",
+        seconds: float = 60.0,
+        token: str | None = None,
+    ) -> None:
+        if cluster is None:
+            cluster, own = ClusterSpec.from_tf_config()
+        else:
+            own = Task(job, task)
+        self.tasks = cluster.tasks(own.job)
+        cluster.address(own)
+        self.rank, self.size = self.tasks.index(own), len(self.tasks)
+        self._seconds = seconds
+        self._token = own_token() if token is None else token
+        self._lock = threading.Lock()
+        self._calls = 0
+        self._until = 0.0
+        self._gone: Happened | None = None
+        self._done: dict[int, Happened] = {}
+        places = [_place(transport, cluster.address(t)) for t in self.tasks]
+        self._engine = Engine(places[self.rank], unexpected_bytes=64 << 20)
+        self._before = self._after = 0
+        if self.size > 1:
+            self._join(places)
+
+    def __repr__(self) -> str:
+        return f"<Group: {self.rank} of {self.size}>"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._engine.close()
+
+    # ---- joining -------------------------------------------------------------------------------
+
+    def _proof(self, challenge: bytes, rank: int) -> bytes:
+        said = b"drystone group" + challenge + rank.to_bytes(4, "little")
+        return hmac.new(self._token.encode(), said, "sha256").digest()
+
+    def _join(self, places: Sequence[str]) -> None:
+        """Be connected to the next process of the ring, and to the one before."""
+        until = time.monotonic() + self._seconds
+        self._engine.listen(places[self.rank])
+        after = (self.rank + 1) % self.size
+        while not self._after or not self._before:
+            if not self._after:
+                self._after = self._try_connect(places[after])
+            for event in self._engine.progress(_LOOK):
+                if event.kind == "accepted" and not self._before:
+                    self._before = event.peer
+            if time.monotonic() > until:
+                missing = after if not self._after else (self.rank - 1) % self.size
+                raise task_unreachable(self.tasks[missing], places[missing], "it did not join")
+        self._meet(until)
+
+    def _try_connect(self, place: str) -> int:
+        try:
+            return self._engine.connect(place)
+        except HostError:
+            return 0
+
+    def _meet(self, until: float) -> None:
+        """Prove to the next that we belong, and have the one before prove it."""
+        challenge = os.urandom(32)
+        self._engine.send(self._before, (_HELLO, 1), [challenge])
+        asked = self._take(self._after, (_HELLO, 1), until)
+        self._engine.send(self._after, (_HELLO, 2), [self._proof(asked, self.rank)])
+        proof = self._take(self._before, (_HELLO, 2), until)
+        before = (self.rank - 1) % self.size
+        if not hmac.compare_digest(proof, self._proof(challenge, before)):
+            self._engine.close()
+            raise unproven(self.tasks[before], self.tasks[before].device())
+        self._engine.send(self._before, (_HELLO, 3), [self._proof(proof, self.rank)])
+        welcome = self._take(self._after, (_HELLO, 3), until)
+        own = self._proof(self._proof(asked, self.rank), (self.rank + 1) % self.size)
+        if not hmac.compare_digest(welcome, own):
+            raise unproven(self.tasks[(self.rank + 1) % self.size], "the next of the ring")
+
+    def _take(self, peer: int, tag: tuple[int, int], until: float) -> bytes:
+        event = self._wait(self._receive(peer, tag), until)
+        return b"" if event.data is None else event.data.tobytes()
+
+    # ---- messages ------------------------------------------------------------------------------
+
+    def _receive(self, peer: int, tag: tuple[int, int], into: Array | None = None) -> int:
+        try:
+            return self._engine.receive(peer, tag, into=into)
+        except HostError as error:
+            raise self._lost(peer, error.found) from error
+
+    def _send(self, tag: tuple[int, int], data: Array) -> int:
+        try:
+            return self._engine.send(self._after, tag, [data])
+        except HostError as error:
+            raise self._lost(self._after, error.found) from error
+
+    def _lost(self, peer: int, found: object) -> HostError:
+        step = 1 if peer == self._after else -1
+        return task_lost(self.tasks[(self.rank + step) % self.size], found)
+
+    def _wait(self, token: int, until: float) -> Happened:
+        """The event of an operation; raises where its peer is gone or the time is over."""
+        while token not in self._done:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise HostError(
+                    f"process {self.rank} of a group waited too long",
+                    check="all processes of a group make the same calls, in time",
+                    found=f"{self.tasks[(self.rank - 1) % self.size]} sent nothing for "
+                    f"{self._seconds:g} seconds",
+                    needed="a call of each process",
+                    remedy="see what the others do; Group(seconds=...) waits longer",
+                    code="group-waited",
+                    status="DEADLINE_EXCEEDED",
+                )
+            for event in self._engine.progress(min(left, _LOOK)):
+                if event.kind in ("sent", "received"):
+                    self._done[event.token] = event
+                elif event.kind == "lost" and event.peer in (self._before, self._after):
+                    self._gone = event
+            if self._gone is not None and token not in self._done:
+                raise self._lost(self._gone.peer, self._gone.message)
+        event = self._done.pop(token)
+        if event.code != "OK":
+            raise self._lost(event.peer, event.message)
+        return event
+
+    # ---- calls ---------------------------------------------------------------------------------
+
+    @checked
+    def all_reduce(self, value: Any, op: str = "sum") -> Array:
+        """The elementwise ``op`` (sum, mean, max, min, prod) of the arrays of all processes.
+
+        float16 and bfloat16 are summed in float32 and rounded once.
+        """
+        array = np.asarray(value)
+        kind = self._checked(array, op)
+        wide = _SUMMED_AS.get(array.dtype, array.dtype)
+        with self._call():
+            self._agree("all_reduce", op, array)
+            own = np.array(array, wide, order="C").reshape(-1)
+            bounds = self._bounds(own.size)
+            self._reduce_round(own, bounds, kind)
+            if op == "mean":
+                part = own[bounds[self._mine()] : bounds[self._mine() + 1]]
+                np.divide(part, self.size, out=part, casting="unsafe")
+            narrow = own if wide == array.dtype else own.astype(array.dtype)
+            self._gather_round(narrow, bounds)
+        return narrow.reshape(array.shape)
+
+    @checked
+    def reduce_scatter(self, value: Any, op: str = "sum") -> Array:
+        """This process's share, along the first axis, of what :meth:`all_reduce` would give."""
+        array = np.asarray(value)
+        kind = self._checked(array, op)
+        if not array.ndim or array.shape[0] % self.size:
+            raise _bad("the first axis is divided among the processes", list(array.shape),
+                       f"a multiple of {self.size}")  # fmt: skip
+        wide = _SUMMED_AS.get(array.dtype, array.dtype)
+        with self._call():
+            self._agree("reduce_scatter", op, array)
+            own = np.array(array, wide, order="C").reshape(-1)
+            size = own.size // self.size
+            # In the ring each ends with the share of the next: turned by one it has its own.
+            turned = np.roll(own, size) if self.size > 1 else own
+            bounds = [k * size for k in range(self.size + 1)]
+            self._reduce_round(turned, bounds, kind)
+            part = turned[bounds[self._mine()] : bounds[self._mine() + 1]]
+            if op == "mean":
+                np.divide(part, self.size, out=part, casting="unsafe")
+        shape = (array.shape[0] // self.size, *array.shape[1:])
+        return part.astype(array.dtype).reshape(shape)
+
+    @checked
+    def all_gather(self, value: Any) -> Array:
+        """The arrays of all processes, of one shape, one after another on the first axis."""
+        array = np.array(value, order="C")
+        self._checked(array, "sum")
+        with self._call():
+            self._agree("all_gather", "", array)
+            whole = np.empty((self.size, *array.shape), array.dtype)
+            # After a reduction a process has the share of the next one; here it has its own.
+            flat, size = whole.reshape(-1), array.size
+            flat[self.rank * size : (self.rank + 1) * size] = array.reshape(-1)
+            bounds = [k * size for k in range(self.size + 1)]
+            self._gather_round(flat, bounds, first=self.rank)
+        return whole.reshape(self.size * array.shape[0], *array.shape[1:]) if array.ndim else whole
+
+    @checked
+    def broadcast(self, value: Any, root: int = 0) -> Array:
+        """The array of process ``root``; those of the others must have its shape and dtype."""
+        if not 0 <= root < self.size:
+            raise _bad("root is a process of the group", root, f"0 to {self.size - 1}")
+        array = np.array(value, order="C")
+        self._checked(array, "sum")
+        with self._call():
+            self._agree("broadcast", str(root), array)
+            self._pass_on(array.reshape(-1).view(np.uint8), root)
+        return array
+
+    def barrier(self) -> None:
+        """Wait until all processes are here."""
+        self.all_reduce(np.zeros(1, np.int32))
+
+    @contextmanager
+    def _call(self) -> Iterator[None]:
+        """One call at a time. A group in which one failed is over: the others see that it is."""
+        with self._lock:
+            if self._engine.closed:
+                raise BadRequest(
+                    "the group is over",
+                    check="a group is used until it is closed, or a call of it has failed",
+                    found="it was closed, or a call has failed here",
+                    needed="a group that all processes are in",
+                    remedy="join again, on all processes",
+                    code="no-group",
+                    status="FAILED_PRECONDITION",
+                )
+            try:
+                yield
+            except BaseException:
+                self.close()
+                raise
+
+    def _mine(self) -> int:
+        """Which share of a reduced array ends here."""
+        return (self.rank + 1) % self.size
+
+    def _bounds(self, size: int) -> list[int]:
+        """Where shares begin: of nearly equal sizes."""
+        return [size * k // self.size for k in range(self.size + 1)]
+
+    def _checked(self, array: Array, op: str) -> Callable[..., Any]:
+        if op not in _OPS:
+            raise _bad("a reduction is one that is known", op, ", ".join(_OPS))
+        if array.dtype.hasobject or array.dtype.kind in "SUMm":
+            raise _bad("what goes round is numbers", str(array.dtype), "an array of numbers")
+        if array.dtype == bool and op in ("sum", "mean", "prod"):
+            raise _bad("numbers are summed", "bool", "an array of numbers")
+        return _OPS[op]
+
+    def _agree(self, call: str, how: str, array: Array) -> None:
+        """Raise ``BadRequest`` unless the process before makes the same call."""
+        self._calls += 1
+        self._until = time.monotonic() + self._seconds
+        if self.size == 1:
+            return
+        text = f"{call} {how} {from_numpy(array.dtype)} {list(array.shape)}"
+        tag = (_ROUND, self._calls << 32)
+        sent = self._send(tag, np.frombuffer(text.encode(), np.uint8))
+        theirs = self._take(self._before, tag, self._until).decode("utf-8", "replace")
+        if sent:
+            self._wait(sent, self._until)
+        if theirs != text:
+            before = self.tasks[(self.rank - 1) % self.size]
+            raise _bad(
+                "all processes make the same call", f"{before}: {theirs}", f"{text}, as here"
+            )
+
+    def _reduce_round(self, own: Array, bounds: Sequence[int], kind: Callable[..., Any]) -> None:
+        """Add up shares round the ring: at the end the next one's share is whole here."""
+
+        def take(share: Array, came: Array) -> None:
+            kind(came, share, out=share)
+
+        for step in range(self.size - 1):
+            give = (self.rank - step) % self.size
+            get = (self.rank - step - 1) % self.size
+            self._exchange(own, bounds, step, give, get, take)
+
+    def _gather_round(self, own: Array, bounds: Sequence[int], first: int | None = None) -> None:
+        """Pass whole shares round the ring; ``first``: which one is here."""
+        begin = self._mine() if first is None else first
+        for step in range(self.size - 1):
+            give = (begin - step) % self.size
+            get = (begin - step - 1) % self.size
+            self._exchange(own, bounds, self.size + step, give, get, None)
+
+    def _exchange(
+        self, own: Array, bounds: Sequence[int], step: int, give: int, get: int,
+        take: Callable[[Array, Array], None] | None,
+    ) -> None:  # fmt: skip
+        """Send one share to the next and take one of the process before, in chunks."""
+        least = max(1, _CHUNK // own.itemsize)
+        out, inn = own[bounds[give] : bounds[give + 1]], own[bounds[get] : bounds[get + 1]]
+        chunks = math.ceil(inn.size / least)
+        places = [inn[k * least : (k + 1) * least] for k in range(chunks)]
+        rooms = places if take is None else [np.empty_like(place) for place in places]
+        tag = (_ROUND, self._calls << 32 | step + 1)
+        tokens = [self._receive(self._before, tag, into=room) for room in rooms]
+        sent = [
+            self._send(tag, out[k * least : (k + 1) * least].view(np.uint8))
+            for k in range(math.ceil(out.size / least))
+        ]
+        for token, place, room in zip(tokens, places, rooms, strict=True):
+            self._wait(token, self._until)
+            if take is not None:
+                take(place, room)
+        for token in filter(None, sent):
+            self._wait(token, self._until)
+
+    def _pass_on(self, data: Array, root: int) -> None:
+        """Send bytes round the ring from ``root``, each chunk on as soon as it is here."""
+        sent = []
+        last = (root - 1) % self.size
+        tag = (_ROUND, self._calls << 32 | 1)
+        chunks = [data[k : k + _CHUNK] for k in range(0, data.size, _CHUNK)]
+        tokens = []
+        if self.rank != root and self.size > 1:
+            tokens = [self._receive(self._before, tag, into=chunk) for chunk in chunks]
+        for k, chunk in enumerate(chunks):
+            if tokens:
+                self._wait(tokens[k], self._until)
+            if self.rank != last:
+                sent.append(self._send(tag, chunk))
+        for token in filter(None, sent):
+            self._wait(token, self._until)
+
+
+def _place(transport: str, address: str) -> str:
+    """Where a task listens for its group: at its port, or by it where there are no ports."""
+    if transport == "tcp":
+        return f"tcp://{address}"
+    name = address.replace(":", "-")
+    return f"unix://@drystone-group-{name}" if transport == "unix" else f"{transport}://{name}"
+
+
+def _bad(check: str, found: object, needed: object) -> BadRequest:
+    return BadRequest(
+        "a collective call cannot be made",
+        check=check,
+        found=found,
+        needed=needed,
+        remedy="have every process of the group make the same calls in the same order",
+        code="bad-collective",
+    )
