@@ -1,6 +1,7 @@
 """Run the conformance suites on our own libraries: `python -m ci.scripts.conformance [--sanitize]`.
 
-They are the examples and the library of drystone-filesystem (`files`). Each is compiled and given
+They are the examples and the libraries of drystone-filesystem (`files`) and of drystone-network
+(`net`). Each is compiled and given
 to `pytest --plugin`. With --sanitize both the host library and the plugin are built with ASan and
 UBSan, so that a plugin that frees twice, reads past an end or leaks what it was given is found out.
 --json FILE writes all reports into one file.
@@ -28,6 +29,9 @@ EXAMPLES = (
     "device_c", "subgraph_c",
 )  # fmt: skip
 FILES = "files"
+NET = "net"
+_OF_PACKAGES = {FILES: "filesystem", NET: "network"}
+"""Libraries in C++20 of packages, by name."""
 NUMERIC = {"passes_cpp": "exact"}
 """What an example's passes promise of values; another one is there to change them."""
 _FOLDER = ROOT / "plugin-abi" / "examples"
@@ -36,8 +40,9 @@ _SANITIZE = ("-fsanitize=address,undefined", "-fno-sanitize=enum", "-g")
 
 def compile_example(name: str, folder: Path, flags: Sequence[str] = ()) -> Path:
     """The example's library in `folder`, with its manifest and what it lacks beside it."""
-    source = _FOLDER / name if name != FILES else ROOT / "packages" / "filesystem" / "native"
-    standard = "-std=c++17" if name != FILES else "-std=c++20"
+    package = _OF_PACKAGES.get(name)
+    source = ROOT / "packages" / package / "native" if package else _FOLDER / name
+    standard = "-std=c++20" if package else "-std=c++17"
     sources = sorted([*source.glob("*.c"), *source.glob("*.cc")])
     is_cpp = any(file.suffix == ".cc" for file in sources)
     manifest = next(source.glob("lib*.so.toml"))
@@ -90,7 +95,7 @@ def _run(name: str, folder: Path, sanitize: bool, settings: dict[str, str]) -> d
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the examples asked for; 0 when each conforms."""
-    every = (*EXAMPLES, FILES)
+    every = (*EXAMPLES, *_OF_PACKAGES)
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

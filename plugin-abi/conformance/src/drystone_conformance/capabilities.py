@@ -50,6 +50,7 @@ CAPABILITIES: Final[Mapping[str, str]] = {
     "device.events": "streams can record and await events",
     "device.timers": "time on a stream can be measured",
     "subgraph.samples": "takes some of AddV2, Sub, Mul, Neg, MatMul, Relu and Tanh on float32",
+    "network.cancel": "receives that were posted can be cancelled",
     "subgraph.empty": "gives empty outputs for empty inputs",
     "device.fill": "memory can be filled with a pattern",
 }

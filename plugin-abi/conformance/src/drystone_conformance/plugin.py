@@ -45,7 +45,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="SCHEME=URI",
         action="append",
         default=[],
-        help="folder that tests of a file system may fill (default SCHEME://conformance)",
+        help="folder that tests of a file system may fill (default SCHEME://conformance), or "
+        "address at which tests of a transport listen (default SCHEME://, else "
+        "SCHEME://127.0.0.1:0)",
     )
     group.addoption(
         "--subgraph-backend",
@@ -243,7 +245,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     found = metafunc.config.stash[_SUBJECT]
     kinds = {"scheme": "schemes", "device_type": "devices", "optimizer_type": "optimizers"}
     kinds |= {"profiler_type": "profilers", "pass_name": "passes"}
-    kinds |= {"subgraph_backend": "subgraph"}
+    kinds |= {"subgraph_backend": "subgraph", "transport": "network"}
     for name, kind in kinds.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, found.registered(kind))

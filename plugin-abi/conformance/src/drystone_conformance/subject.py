@@ -21,6 +21,7 @@ MODULES = {
     "device": ("devices",),
     "profiler": ("profilers",),
     "subgraph": ("subgraph",),
+    "network": ("network",),
 }
 """Suites, and what a library must have registered for one to be run."""
 

@@ -30,12 +30,18 @@ def _target(config: Any) -> Any:
     return open_master(config)
 
 
+def _engine(address: str, **options: Any) -> Any:
+    from drystone_network.transports.engine import Engine
+
+    return Engine(address, **options)
+
+
 MODULE: Final = Module(
     "network",
     ("DS_InitNetwork",),
     _initialise,
     _offers,
-    stages={"target": _target},
+    stages={"engine": _engine, "target": _target},
     commands={"worker": "drystone_network.session.command:worker"},
     variables="drystone_network.cluster.environment:VARIABLES",
 )
