@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from drystone_base.core.errors import DrystoneError
-from drystone_base.graph import Node, Output, topological_order
-from drystone_optimizer.core.colocation import PREFIX
+from drystone_base.graph import Graph, Node, Output, topological_order
+from drystone_optimizer.core.colocation import ATTR, PREFIX
 from drystone_optimizer.core.context import Context
 from drystone_optimizer.core.devices import device_type, host_of
 from drystone_optimizer.core.native_kernels import runs_here
@@ -89,13 +89,14 @@ def _is_small(ctx: Context, output: Output) -> bool:
     return count <= _MOST
 
 
-def _colocated(nodes: Iterable[Node]) -> set[str]:
+def _colocated(graph: Graph) -> set[str]:
     """Names of nodes that must be where others are, or the reverse."""
-    found: set[str] = set()
-    for node in nodes:
-        if not node.states("_class"):
+    groups: dict[str, set[str]] = {}
+    for node in graph:
+        if not node.states(ATTR):
             continue
-        for one in node.attr("_class") or ():
+        for one in node.attr(ATTR) or ():
             text = one.decode() if isinstance(one, bytes) else str(one)
-            found |= {node.name, text.removeprefix(PREFIX)}
-    return found
+            name = text.removeprefix(PREFIX)
+            groups.setdefault(name, {name} if name in graph else set()).add(node.name)
+    return {name for group in groups.values() if len(group) > 1 for name in group}

@@ -89,6 +89,13 @@ def test_c10_other_dtypes_effects_loops_and_colocated_nodes_stay() -> None:
     assert_unchanged(m, PASS, ["y:0", "n", "r:0", "a:0", "b:0"], ["x:0", "p:0"])
 
 
+@pytest.mark.parametrize("named", [b"loc:@gone", b"loc:@y"])
+def test_c10_a_node_that_is_to_be_with_no_other_one_moves(named: bytes) -> None:
+    m = alone("Neg", (2,), _class=[named])
+    after, _ = run_pass(m.graph, PASS, ["y:0"], ["x:0"])
+    assert after["y"].device.endswith("CPU:0")
+
+
 def test_c10_is_off_unless_asked_for() -> None:
     m = sizes()
     _, report = optimize_with_report(m.graph, ["y:0"], ["x:0"], OptimizerConfig())
