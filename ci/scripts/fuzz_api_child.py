@@ -50,6 +50,8 @@ _INTERFACES: Final[dict[str, tuple[type[BaseException], ...]]] = {
     "drystone_filesystem.DrystoneFileSystem()": (Exception,),  # made by fsspec's metaclass
     # as files in Python: reading one that is open for writing, a place before the beginning
     "drystone_filesystem.gfile.GFile": (OSError, ValueError),
+    # what a caller's own onerror raises goes to the caller, as from os.walk
+    "drystone_filesystem.gfile.walk()": (TypeError, RuntimeError),
     # for those who write a store: the bridge turns these into statuses
     "drystone_filesystem": (OSError, ValueError),
 }

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from drystone_base.core.arguments import checked
-from drystone_base.core.errors import BadRequest, HostError
+from drystone_base.core.errors import BadRequest, DrystoneError, HostError
 from drystone_base.modules import points
 from drystone_base.plugins.isolation_files import offered as offered_apart
 from drystone_filesystem.environment import FILESYSTEMS
@@ -165,7 +165,7 @@ def _not_made(scheme: str, name: str, error: Exception) -> HostError:
 
 def _serve_made(scheme: str, source: Any, origin: str) -> None:
     """Make the filesystem where ``source`` is a function, and put it behind the C tables."""
-    made = source() if callable(source) and not hasattr(source, "protocol") else source
+    made = _made(scheme, source) if callable(source) and not hasattr(source, "protocol") else source
     if isinstance(made, Path):
         from drystone_filesystem.native import serve_library
 
@@ -176,3 +176,23 @@ def _serve_made(scheme: str, source: Any, origin: str) -> None:
 
     store = made if isinstance(made, Store) else store_of(made, scheme)
     register_store(scheme, store, origin)
+
+
+def _made(scheme: str, function: Callable[[], Any]) -> Any:
+    """What a function that was registered for a scheme makes."""
+    try:
+        return function()
+    except DrystoneError:
+        raise
+    except Exception as error:  # each has its own
+        raise HostError(
+            f"the filesystem for {scheme}:// cannot be made",
+            check="the function that was registered for a scheme must make its filesystem",
+            found=f"{type(error).__name__}: {error}",
+            needed="a store, a filesystem of fsspec or a library's path",
+            remedy=f"ask who registered {scheme}://, or register another one: "
+            f"drystone_filesystem.register({scheme!r}, ...)",
+            code="no-filesystem",
+            status="FAILED_PRECONDITION",
+            inner=error,
+        ) from error

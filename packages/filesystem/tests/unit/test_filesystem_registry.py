@@ -172,3 +172,17 @@ def test_a_folder_of_fsspec(serve: Callable[[object], str], tmp_path: Path) -> N
         file.write("x")
     assert (tmp_path / "a" / "b").read_text() == "x"
     assert gfile.listdir(f"{root}a") == ["b"]
+
+
+def test_a_function_that_makes_no_filesystem_is_named() -> None:
+    def made() -> Any:
+        raise RuntimeError("no such bucket")
+
+    drystone_filesystem.register("unmade", made)
+    with pytest.raises(HostError) as caught:
+        drystone_filesystem.gfile.exists("unmade://bucket/file")
+    assert str(caught.value).startswith(
+        "the filesystem for unmade:// cannot be made [no-filesystem]\n"
+        "  check: the function that was registered for a scheme must make its filesystem\n"
+        "  found: RuntimeError: no such bucket\n"
+    )

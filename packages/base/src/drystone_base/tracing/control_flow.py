@@ -69,8 +69,8 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -
 
 
 @checked
-def while_loop(test: Callable[..., Any], body: Callable[..., Any], variables: Any) -> Any:
-    """The loop's variables when ``test(*variables)`` is false, each round replaced by ``body``'s.
+def while_loop(test: Callable[..., Any], body: Callable[..., Any], variables: Sequence[Any]) -> Any:
+    """The loop's variables once ``test(*variables)`` is false, each round replaced by ``body``'s.
 
     ``variables`` is a list or tuple of nests; ``body(*variables)`` returns as many, of the same
     structure and dtypes. A size that differs from round to round becomes unknown. Outside of a
