@@ -2,15 +2,17 @@
 
 Ops with a data format take the wanted one, between transposes; ops that do not care are computed in
 it as well, so that transposes between neighbours cancel. GPUs get channels first unless half of
-their convolutions or more are of 16 bits; of the CPU nothing is changed unless
-``cpu_layout_conversion`` says so. Most sessions have nothing to convert: they import no more than
-this and ``direction``.
+their convolutions or more are of 16 bits; the CPU gets what ``cpu_layout_conversion`` says, by
+default channels last where a convolution gains by it. What is fetched of the CPU is computed by a
+new node and brought back under its name. Most sessions have nothing to convert: they import no more
+than this and ``direction``.
 """
 
 from __future__ import annotations
 
 from drystone_base.graph import Node, topological_order
 from drystone_optimizer.core.context import Context
+from drystone_optimizer.core.devices import DEFAULT_TYPE
 from drystone_optimizer.core.rules import Numeric
 from drystone_optimizer.passes.layout_optimizer.direction import Direction, directions
 
@@ -49,6 +51,28 @@ def _convert(ctx: Context, nodes: list[Node], direction: Direction) -> None:
         what = "data-format"
         if plan is None:
             plan, what = agnostic.match(conversion, node), "move-behind-transpose"
-        if plan is not None and (plan.keeps_outputs or not ctx.kept(node)):
-            conversion.apply(node, plan)
-            ctx.count(what, Numeric.REASSOCIATES)
+        if plan is None:
+            continue
+        if ctx.kept(node) and not plan.keeps_outputs:
+            inner = _behind_name(ctx, node) if direction.device == DEFAULT_TYPE else None
+            if inner is None:
+                continue
+            node = inner
+        conversion.apply(node, plan)
+        ctx.count(what, Numeric.REASSOCIATES)
+
+
+def _behind_name(ctx: Context, node: Node) -> Node | None:
+    """A new node that computes what a kept one did, which passes it on under its name.
+
+    None for a node of several outputs, and for one that passes on what another computes.
+    """
+    signature = ctx.signatures.of(node)
+    if node.op == "Identity" or signature is None or len(signature.outputs or ()) != 1:
+        return None
+    users = ctx.users((node, 0))
+    inner = ctx.add(node.op, node, "inner", node.inputs, node.attrs, node.controls)
+    ctx.become_identity(node, (inner, 0))
+    for user, at in users:
+        ctx.graph.set_input(user, at, (inner, 0))
+    return inner

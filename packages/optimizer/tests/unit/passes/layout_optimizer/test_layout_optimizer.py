@@ -221,6 +221,41 @@ def test_c12_random_images_agree(seed: int) -> None:
     assert again is after
 
 
+@pytest.mark.parametrize("seed", range(100, 130))
+def test_c12_what_is_fetched_inside_of_the_cpus_images_agrees(seed: int) -> None:
+    """Its name stays, with an Identity of what is brought back; once is enough."""
+    made, fetches = draw_images(seed, last=seed % 2 == 0, device="")
+    inside = [node for node in made.m.graph if node.states("data_format")]
+    fetches = [*fetches, *(f"{node.name}:0" for node in inside[seed % 3 :: 3])]
+    way = "NHWC_TO_NCHW" if seed % 2 == 0 else "NCHW_TO_NHWC"
+    after, _ = run_pass(made.m.graph, PASS, fetches, list(made.feeds), cpu_layout_conversion=way)
+    assert_same_values(made.m.graph, after, fetches, made.feeds, exact=False)
+    again, _ = run_pass(after, PASS, fetches, list(made.feeds), cpu_layout_conversion=way)
+    assert again is after
+
+
+def test_c12_a_fetched_layer_of_the_cpu_is_converted_and_fused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    m = Maker()
+    m.x(shape=(1, 3, 8, 8))
+    weights = m.const("w", np.ones((3, 3, 3, 1), np.float32))
+    more: dict[str, Any] = {"padding": "SAME", "data_format": "NCHW", **F}
+    m.op("DepthwiseConv2dNative", "a", "x", weights, strides=[1] * 4, **more)
+    monkeypatch.setattr(direction, "of_plugins", lambda: {"DepthwiseConv2dNative": ()})
+    feeds = {"x:0": np.random.default_rng(2).normal(size=(1, 3, 8, 8)).astype(np.float32)}
+    after, _ = optimize_with_report(m.graph, ["a:0"], ["x:0"], OptimizerConfig(min_graph_nodes=-1))
+    assert after["a/inner"].attr("data_format") == "NHWC"
+    assert_same_values(m.graph, after, ["a:0"], feeds, exact=False)
+    m.op("BiasAdd", "b", "a", m.const("c", np.arange(3, dtype=np.float32)), data_format="NCHW", **F)
+    m.op("Relu", "y", "b", **F)
+    after, _ = optimize_with_report(m.graph, ["y:0"], ["x:0"])
+    assert after["y"].op == "Identity"
+    assert [n.op for n in after if "Depthwise" in n.op] == ["_FusedDepthwiseConv2dNative"]
+    assert not [n for n in after if n.op in ("Relu", "BiasAdd")]
+    assert_same_values(m.graph, after, ["y:0"], feeds, exact=False)
+
+
 @pytest.mark.parametrize("seed", range(200, 220))
 def test_c12_random_images_agree_with_all_passes(seed: int) -> None:
     made, fetches = draw_images(seed, last=True)
