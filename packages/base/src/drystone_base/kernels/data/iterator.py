@@ -151,7 +151,14 @@ def delete_iterator(call: Call, handle: Array, _deleter: Array) -> tuple[()]:
 @kernel("IteratorGetNext", "IteratorGetNextSync")
 def iterator_get_next(call: Call, handle: Array) -> Element:
     """The next element; OUT_OF_RANGE at the end."""
-    element = resource_of(handle, Iterator).following(call)
+    return taken(call, resource_of(handle, Iterator).following(call))
+
+
+def taken(call: Call, element: Element | None) -> Element:
+    """The element that an iterator gave, of the node's dtypes and shapes.
+
+    Raises ``KernelError`` (OUT_OF_RANGE) where there is none.
+    """
     if element is None:
         call.fail(
             "an element is taken only where there is one",

@@ -11,8 +11,8 @@ import numpy as np
 from drystone_base.core.tensor import string_array
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.kernels._strings import scalar_string
-from drystone_base.kernels.data._datasets.base import Dataset, Element, check_element, dataset_of
-from drystone_base.kernels.data.iterator import Iterator, check_spec
+from drystone_base.kernels.data._datasets.base import Dataset, Element, dataset_of
+from drystone_base.kernels.data.iterator import Iterator, check_spec, taken
 from drystone_base.state.variables import ResourceHandle, handle_array, resource_of
 
 _KIND: Final = "multi_device_iterator"
@@ -104,17 +104,7 @@ def get_next_from_shard(call: Call, handle: Array, shard: Array, incarnation: Ar
         found=f"shard {index}, start {int(incarnation)}",
         needed=f"0 <= shard < {len(held.shards)}, start {held.incarnation}",
     )
-    element = held.of_shard(call, index)
-    if element is None:
-        call.fail(
-            "an element is taken only where there is one",
-            found="End of sequence",
-            needed="an element",
-            remedy="stop there, or run the iterator's initializer again",
-            status="OUT_OF_RANGE",
-        )
-    check_element(call, element, call.attrs["output_types"], call.attrs["output_shapes"])
-    return element
+    return taken(call, held.of_shard(call, index))
 
 
 @kernel("MultiDeviceIteratorToStringHandle")

@@ -32,6 +32,7 @@ __all__ = [
     "part",
     "positive",
     "scalar",
+    "scalar_of",
     "stacked",
 ]
 
@@ -170,6 +171,17 @@ def compatible(a: Shape, b: Shape) -> bool:
     if a is None or b is None:
         return True
     return len(a) == len(b) and all(x == y or x < 0 or y < 0 for x, y in zip(a, b, strict=True))
+
+
+def scalar_of(call: Call, outputs: Sequence[Array], dtype: str, who: str) -> Array:
+    """The one scalar of that dtype which a function must give; raises ``KernelError``."""
+    call.require(
+        len(outputs) == 1 and outputs[0].dtype == dtype and outputs[0].ndim == 0,
+        f"{who} must return a scalar {dtype}",
+        found=[f"{v.dtype}{list(v.shape)}" for v in outputs],
+        needed=f"{dtype}[]",
+    )
+    return outputs[0]
 
 
 def check_element(

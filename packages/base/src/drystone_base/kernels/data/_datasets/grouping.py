@@ -19,6 +19,7 @@ from drystone_base.kernels.data._datasets.base import (
     check_element,
     dataset_of,
     from_generator,
+    scalar_of,
     stacked,
 )
 from drystone_base.ops.attrs import Shape
@@ -156,14 +157,7 @@ class GroupWindowed(Unary):
 
 def key_of(call: Call, outputs: Sequence[Array]) -> int:
     """The one int64 scalar that a key function gives."""
-    ok = len(outputs) == 1 and outputs[0].dtype == np.int64 and outputs[0].ndim == 0
-    call.require(
-        ok,
-        "a key function must return a scalar int64",
-        found=[f"{v.dtype}{list(v.shape)}" for v in outputs],
-        needed="int64[]",
-    )
-    return int(outputs[0])
+    return int(scalar_of(call, outputs, "int64", "a key function"))
 
 
 class _Groups:

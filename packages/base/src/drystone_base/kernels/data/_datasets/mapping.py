@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
-
 from drystone_base.core.errors import DrystoneError
 from drystone_base.kernels._registry import Array, Call
 from drystone_base.kernels.data._datasets.base import (
@@ -19,6 +17,7 @@ from drystone_base.kernels.data._datasets.base import (
     Unary,
     check_element,
     dataset_of,
+    scalar_of,
 )
 
 __all__ = ["Filtered", "FlatMapped", "Interleaved", "Mapped", "Scanned", "Until", "verdict"]
@@ -63,14 +62,7 @@ class Mapped(Unary):
 
 def verdict(call: Call, outputs: Sequence[Array]) -> bool:
     """The one scalar bool that a predicate gives."""
-    ok = len(outputs) == 1 and outputs[0].dtype == np.bool_ and outputs[0].ndim == 0
-    call.require(
-        ok,
-        "a predicate must return a scalar bool",
-        found=[f"{v.dtype}{list(v.shape)}" for v in outputs],
-        needed="bool[]",
-    )
-    return bool(outputs[0])
+    return bool(scalar_of(call, outputs, "bool", "a predicate"))
 
 
 class Filtered(Unary):
