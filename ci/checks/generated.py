@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 from ci.checks._report import report
-from ci.scripts import codeowners, matrix_page, missing_packages, workflows
+from ci.scripts import codeowners, matrix_page, missing_packages, notebooks, workflows
 from ci.scripts.jobs import Matrix
 from ci.scripts.project import ROOT
 
@@ -28,6 +28,10 @@ def find(root: Path = ROOT) -> list[str]:
         return problems
     stale = [str(file.relative_to(root)) for file in missing_packages.outdated(root)]
     found = [f"{file} is outdated: run python -m ci.scripts.missing_packages" for file in stale]
+    found += [
+        f"{file} is outdated: run python -m ci.scripts.notebooks"
+        for file in notebooks.outdated(root)
+    ]
     if codeowners.outdated(root):
         found.append(f"{codeowners.FILE} is outdated: run python -m ci.scripts.codeowners")
     if matrix_page.outdated(root):
