@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Final, Literal
 
 from drystone_base.core.environment import EXECUTOR
@@ -33,14 +33,17 @@ def _optimizer(value: Any) -> Any:
     """What modules that optimize are told; they look at configs of their own classes."""
     if value is None or isinstance(value, str):
         return choice("default", "off").take("default" if value is None else value)
-    if isinstance(value, bool | int | float | bytes | list | tuple | dict | set):
-        raise ValueError
-    return value
+    return _config_of_another(value)
 
 
 def _subgraphs(value: Any) -> Any:
     """What the partitioner is told; it looks at configs of its own class, and at names."""
-    if isinstance(value, bool | int | float | bytes | list | tuple | dict | set):
+    return value if value is None or isinstance(value, str) else _config_of_another(value)
+
+
+def _config_of_another(value: Any) -> Any:
+    """What a package above looks at when it runs; such configs are dataclasses."""
+    if isinstance(value, type) or not is_dataclass(value):
         raise ValueError
     return value
 

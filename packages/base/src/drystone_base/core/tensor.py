@@ -167,6 +167,8 @@ def _from_content(
             len(content),
             needed,
         )
+    if dtype is dtypes.BOOL and needed and (worst := int(np.frombuffer(content, "u1").max())) > 1:
+        raise _bad("a constant tensor of bool holds bytes that are neither", worst, "0 or 1")
     return np.frombuffer(content, dtype.np).reshape(shape)
 
 

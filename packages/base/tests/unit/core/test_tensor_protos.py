@@ -86,6 +86,19 @@ def test_damaged_strings(size: int, content: bytes, what: str) -> None:
             by_host(proto)
 
 
+@pytest.mark.parametrize("length", [2, 200_000])  # large contents are left in their file
+def test_a_truth_value_is_one_or_none(length: int) -> None:
+    """TensorFlow refuses other bytes; NumPy would take 2 for true, and not for equal to true."""
+    content = bytes([1, *bytes(length - 2), 2])
+    proto = TensorProto(dtype=dtypes.BOOL.number, tensor_content=content)  # type: ignore[arg-type]
+    proto.tensor_shape.dim.add(size=length)
+    with pytest.raises(GraphError, match="bytes that are neither") as error:
+        Session(graph_of(proto, dtypes.BOOL.number)).run("y:0")
+    assert (error.value.code, error.value.found) == ("bad-tensor", "2")
+    proto.tensor_content = content[:-1] + b"\1"
+    assert from_proto(proto).sum() == 2
+
+
 def graph_of(proto: TensorProto, dtype: int, op: str = "Const") -> Graph:
     graph = GraphDef()
     node = graph.node.add(name="out", op=op)
