@@ -207,6 +207,10 @@ void check_size(const Proto& proto, std::int64_t count) {
                                   " bytes of content where its dtype and shape need " +
                                   std::to_string(bytes));
   }
+  const auto is_neither = [](char byte) { return static_cast<unsigned char>(byte) > 1; };
+  if (proto.dtype == TF_BOOL && std::ranges::any_of(proto.content, is_neither)) {
+    fail(TF_INVALID_ARGUMENT, "the TensorProto of bool has bytes that are neither 0 nor 1");
+  }
 }
 
 }  // namespace

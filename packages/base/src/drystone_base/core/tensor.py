@@ -31,8 +31,9 @@ __all__ = [
 # a tensor is kept as a broadcast view of its last value instead of being written out.
 MAX_EXPANSION: Final = 1 << 20
 _MOST_DIMENSIONS: Final = 64
-_PIECE: Final = 1 << 16  # elements put into an array in one go: no other thread runs meanwhile
 """Of NumPy's arrays."""
+_MOST_ELEMENTS: Final = 1 << 48
+_PIECE: Final = 1 << 16  # elements put into an array in one go: no other thread runs meanwhile
 
 _FIELD: Final[dict[DType, str]] = {
     dtypes.FLOAT32: "float_val",
@@ -130,8 +131,12 @@ def _shape(proto: TensorProto) -> tuple[int, ...]:
     shape = tuple([d.size for d in proto.tensor_shape.dim])
     if (shape and min(shape) < 0) or proto.tensor_shape.unknown_rank:
         raise _bad("a constant tensor has no full shape", list(shape), "non-negative dimensions")
-    if math.prod(shape) >= 1 << 48:
-        raise _bad("a constant tensor is absurdly large", list(shape), "fewer than 2^48 elements")
+    if len(shape) > _MOST_DIMENSIONS:
+        raise _bad("a constant tensor has a rank that no array has", len(shape), _MOST_DIMENSIONS)
+    # NumPy counts without the dimensions of 0: there are tensors of nothing that it cannot hold.
+    if math.prod(d for d in shape if d) >= _MOST_ELEMENTS:
+        needed = "fewer than 2^48 elements, were dimensions of 0 left out"
+        raise _bad("a constant tensor is absurdly large", list(shape), needed)
     return shape
 
 

@@ -12,7 +12,7 @@ from tensor_encodings import bytes_of, listed, same, tensors
 from drystone_abi.protos import FunctionDef, GraphDef, TensorProto
 from drystone_base.api.session import Session, SessionConfig
 from drystone_base.core import dtypes
-from drystone_base.core.dtypes import from_number
+from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import DrystoneError, GraphError, HostError
 from drystone_base.core.tensor import from_proto, to_proto
 from drystone_base.graph import Graph, held_tensor
@@ -95,8 +95,31 @@ def test_a_truth_value_is_one_or_none(length: int) -> None:
     with pytest.raises(GraphError, match="bytes that are neither") as error:
         Session(graph_of(proto, dtypes.BOOL.number)).run("y:0")
     assert (error.value.code, error.value.found) == ("bad-tensor", "2")
+    if available():
+        with pytest.raises(HostError, match="bytes that are neither 0 nor 1"):
+            by_host(proto)
     proto.tensor_content = content[:-1] + b"\1"
     assert from_proto(proto).sum() == 2
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+@pytest.mark.parametrize("kind", [dtypes.FLOAT32, dtypes.STRING, dtypes.BFLOAT16])
+@pytest.mark.parametrize(
+    ("shape", "what"),
+    [
+        ((0, 1 << 62, 1 << 62), "absurdly large"),  # nothing, in an array that NumPy refuses
+        ((1 << 62, 0), "absurdly large"),
+        ((1 << 62, 4), "absurdly large"),
+        ((1,) * 65, "a rank that no array has"),
+    ],
+)
+def test_shapes_that_no_array_has(executor: str, kind: DType, shape: Any, what: str) -> None:
+    proto = TensorProto(dtype=kind.number)  # type: ignore[arg-type]
+    for size in shape:
+        proto.tensor_shape.dim.add(size=size)
+    with pytest.raises(GraphError, match=what) as error:
+        Session(graph_of(proto, kind.number), SessionConfig(executor=executor)).run("y:0")
+    assert error.value.code == "bad-tensor"
 
 
 def graph_of(proto: TensorProto, dtype: int, op: str = "Const") -> Graph:
