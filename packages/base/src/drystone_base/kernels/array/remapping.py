@@ -54,7 +54,7 @@ def _mapped(call: Call, mapping: Array, name: str, count: int) -> Array:
     call.require(
         np.unique(known).size == known.size,
         f"an entry of {name} must not occur twice",
-        found=known.tolist()[:8],
+        found=known[:8].tolist(),
         status="UNIMPLEMENTED",
     )
     return np.maximum(mapping, -1)

@@ -216,6 +216,9 @@ def invert_permutation(call: Call, x: Array) -> Array:
     out = np.full(x.shape, -1, x.dtype)
     out[x] = np.arange(x.size, dtype=x.dtype)
     call.require(
-        not (out < 0).any(), "a permutation must not repeat", found=x.tolist(), needed="each once"
+        not (out < 0).any(),
+        "a permutation must not repeat",
+        found=x[:8].tolist(),
+        needed="each once",
     )
     return out

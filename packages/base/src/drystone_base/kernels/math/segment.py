@@ -35,7 +35,7 @@ def check_sorted(call: Call, ids: Array, rows: int) -> None:
     call.require(
         not ids.size or int(ids[0]) >= 0, "segment ids must not be negative", found=ids[:1].tolist()
     )
-    call.require(is_rising(ids), "segment ids must not decrease", found=ids.tolist()[:8])
+    call.require(is_rising(ids), "segment ids must not decrease", found=ids[:8].tolist())
 
 
 def segment_count(call: Call, num_segments: Array, ids: Array) -> int:

@@ -116,7 +116,7 @@ def _places(call: Call, kind: str, partition: Array) -> tuple[Array, Array]:
     call.require(
         not numbers.size or (numbers[0] >= 0 and is_rising(numbers)),
         "row ids must rise from 0 or more",
-        found=numbers.tolist()[:10],
+        found=numbers[:10].tolist(),
         needed="rising numbers",
     )
     return numbers, np.arange(numbers.size) - np.searchsorted(numbers, numbers, side="left")

@@ -72,7 +72,7 @@ def serialize_many_sparse(call: Call, indices: Array, values: Array, shape: Arra
     call.require(
         bool(np.all(rows[1:] >= rows[:-1])) and (not rows.size or 0 <= rows[0] <= rows[-1] < count),
         "indices must be in order and name rows of the tensor",
-        found=rows.tolist()[:20],
+        found=rows[:20].tolist(),
         needed=f"ascending, 0 <= row < {count}",
     )
     ends = np.searchsorted(rows, np.arange(count), side="right")
