@@ -37,7 +37,7 @@ def _sorted_classes(x: Array) -> tuple[Array, Array]:
     renumbered = np.empty(firsts.size, np.intp)
     renumbered[by_place] = np.arange(firsts.size)
     numbers = np.empty(x.size, np.intp)
-    numbers[order] = renumbered[np.cumsum(begins) - 1]
+    numbers[order] = renumbered[begins.astype(np.intp).cumsum() - 1]
     return firsts[by_place], numbers
 
 

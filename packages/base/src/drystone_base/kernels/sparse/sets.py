@@ -77,7 +77,7 @@ def _distinct(a: _Sets, b: _Sets) -> _Distinct:
     places, codes = places[order], codes[order]
     begins = np.ones(len(order), bool)
     begins[1:] = (places[1:] != places[:-1]) | (codes[1:] != codes[:-1])
-    number = np.cumsum(begins) - 1
+    number = begins.astype(np.intp).cumsum() - 1  # bools would keep the lock
     is_second = order >= len(a.places)
     in_a, in_b = (np.zeros(int(begins.sum()), bool) for _ in "ab")
     in_a[number[~is_second]] = True
