@@ -49,6 +49,15 @@ def test_a_crop_of_the_whole_is_the_image() -> None:
     np.testing.assert_allclose(out[1], x[0, ::-1, ::-1], atol=1e-4)
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+def test_a_box_that_is_not_finite_is_refused(odd: float) -> None:
+    """As TensorFlow refuses it; the crop was zeros."""
+    boxes = np.float32([[0, 0, 1, 1], [odd, 0, 1, 1]])
+    image, at, size = np.ones((1, 5, 5, 1), np.float32), np.int32([0, 0]), np.int32([2, 2])
+    with pytest.raises(KernelError, match="finite"):
+        run_op("CropAndResize", image, boxes, at, size)
+
+
 def test_patches_are_slices() -> None:
     x = np.arange(2 * 5 * 6 * 2).reshape(2, 5, 6, 2)
     (out,) = run_op("ExtractImagePatches", x, ksizes=[1, 2, 3, 1], strides=[1, 2, 1, 1],

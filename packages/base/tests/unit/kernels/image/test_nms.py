@@ -49,6 +49,26 @@ def test_soft_scores_fall_with_overlap() -> None:
     np.testing.assert_allclose(kept, [0.9, 0.8 * np.exp(-0.25), 0.3], rtol=1e-6)
 
 
+@pytest.mark.parametrize("odd", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("sigma", [0.0, 0.5])
+def test_a_box_that_is_not_finite_comes_to_an_end(odd: float, sigma: float) -> None:
+    """The overlap with it is no number: soft suppression lowered its score without end."""
+    boxes = np.float32([[0, 0, 1, 1], [odd, 4, 5, 5], [0, 0, 1, odd]])
+    scores = np.float32([1, 0.9, 0.8])
+    limits = (np.int32(4), np.float32(0.5), np.float32(-np.inf), np.float32(sigma))
+    chosen, kept, valid = run_op("NonMaxSuppressionV5", boxes, scores, *limits)
+    assert chosen[0] == 0
+    assert kept[0] == 1
+    assert valid.item() == len(chosen) <= 3
+
+
+def test_soft_suppression_of_nan_is_tensorflows() -> None:
+    boxes, scores = np.float32([[0, 0, 1, 1], [np.nan, 4, 5, 5]]), np.float32([1, 0.9])
+    limits = (np.int32(4), np.float32(0.5), np.float32(-np.inf), np.float32(0.5))
+    chosen, kept, valid = run_op("NonMaxSuppressionV5", boxes, scores, *limits)
+    assert (chosen.tolist(), kept.tolist(), valid.item()) == ([0], [1.0], 1)
+
+
 def test_a_threshold_above_one_is_refused() -> None:
     with pytest.raises(KernelError, match="iou_threshold lie in"):
         run_op("NonMaxSuppressionV2", np.ones((1, 4), "f4"), np.ones(1, "f4"), np.int32(1),
