@@ -17,6 +17,7 @@ from drystone_base.core.made_by import Makers, makers, name_makers
 from drystone_base.core.printable import warn
 from drystone_base.core.registered import PASSES
 from drystone_base.executor.functions import FunctionCaller, call_function
+from drystone_base.executor.libraries import check_libraries
 from drystone_base.executor.plan import Plan, lower
 from drystone_base.executor.programs import encode_plan, program_of
 from drystone_base.graph import (
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from drystone_base.api.config import SessionConfig
     from drystone_base.api.session_graph import SessionGraph
     from drystone_base.executor.native import Program
+    from drystone_base.files.access import Access
     from drystone_base.placement import Decision, Partitions
 
 __all__ = ["Preparing"]
@@ -61,12 +63,18 @@ class Preparing:
     """One signature of a session's graph, on its way to a plan; raises as ``Session.run`` does."""
 
     def __init__(
-        self, source: SessionGraph, config: SessionConfig, target: Target | None = None
+        self,
+        source: SessionGraph,
+        config: SessionConfig,
+        access: Access,
+        target: Target | None = None,
     ) -> None:
         self.source, self.config, self.target = source, config, target
         self.makers = Makers()
         self.graph = source.graph()
         source.source.check()  # passes read constants
+        # Of a cluster's graph, the tasks say what may be opened there.
+        self.opens_libraries = target is None and check_libraries(self.graph, access)
 
     def lowered(
         self, fetches: list[str], feeds: list[str], load: Load, plans: CachedPlans | None
@@ -91,7 +99,9 @@ class Preparing:
             return self._lower_parts(parts, fetches, described, load)
         (graph,) = parts.graphs.values()
         rows = [(f.name, f.dtype.number, f.shape) for f in described]
-        keep = None if plans is None else partial(plans.keep, fetches, feeds, rows)
+        keep = None
+        if plans is not None and not self.opens_libraries:  # a plan that is found is not checked
+            keep = partial(plans.keep, fetches, feeds, rows)
         return self._lower_graph(graph, fetches, described, (), load, keep)
 
     def _made_or_unplugged(self, make: Callable[[], _Made]) -> _Made:

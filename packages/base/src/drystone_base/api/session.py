@@ -238,7 +238,7 @@ class Session:
         from drystone_base.api.preparing import Preparing
 
         with self._preparing(self._ends()):
-            return Preparing(self._graph, self.config).standalone(fetches, feeds)
+            return Preparing(self._graph, self.config, self.access).standalone(fetches, feeds)
 
     @checked
     def placement(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> list[Decision]:
@@ -246,7 +246,9 @@ class Session:
         from drystone_base.api.preparing import Preparing
 
         with self._preparing(self._ends()):
-            return Preparing(self._graph, self.config, self._target).placement(fetches, feeds)
+            return Preparing(self._graph, self.config, self.access, self._target).placement(
+                fetches, feeds
+            )
 
     @checked
     def describe(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> dict[str, Any]:
@@ -332,7 +334,7 @@ class Session:
         from drystone_base.api.preparing import Preparing
 
         load = partial(self._native.load, self._runtime)
-        return Preparing(self._graph, self.config, self._target).lowered(
+        return Preparing(self._graph, self.config, self.access, self._target).lowered(
             fetches, feeds, load, plans
         )
 

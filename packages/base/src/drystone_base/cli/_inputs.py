@@ -80,6 +80,9 @@ _access_options = _options(
                  "folder is open to it."),
     click.option("--allow-write", metavar="PATH", multiple=True,
                  help="A file or folder that ops of the model may write; may be repeated."),
+    click.option("--allow-library", metavar="PATH", multiple=True,
+                 help="A library of compiled functions, or a folder of them, that ops of the model "
+                 "may open: it runs as this program does; may be repeated."),
 )  # fmt: skip
 
 
@@ -101,6 +104,7 @@ class Asked:
     backend: str | None = None
     allow_read: tuple[str, ...] = ()
     allow_write: tuple[str, ...] = ()
+    allow_library: tuple[str, ...] = ()
 
     def load(self, path: Path, needed: tuple[str, ...] | None = None) -> Model:
         """Load and initialise a model; what comes from a store is counted while it is shown.
@@ -111,7 +115,7 @@ class Asked:
         from drystone_base.api.session import SessionConfig
         from drystone_base.files.access import Access
 
-        access = Access().with_read(*self.allow_read).with_write(*self.allow_write)
+        access = Access(self.allow_read, self.allow_write, libraries=self.allow_library)
         with moving(f"loading {path}", path, self.checkpoint):
             return load_model(
                 path,

@@ -46,6 +46,7 @@ SETTLED: Final = 3.0
 _OURS: Final = "drystone."
 _WITHOUT_POINTS: Final = (
     "drystone", "drystone-base", "drystone-cpu", "drystone-gpu", "drystone-plugin-abi",
+    "drystone-tvm",
 )  # fmt: skip
 """Distributions of drystone's that need not declare an entry point of our groups."""
 _CODE: Final = (".py", ".so", ".z")

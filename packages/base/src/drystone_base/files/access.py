@@ -1,4 +1,4 @@
-"""What a graph may reach outside itself: files that its ops may read and write, Python."""
+"""What a graph may reach outside itself: files that ops read and write, Python, libraries."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ACTING",
+    "LIBRARY_ATTRS",
     "OUTSIDE",
     "SETTINGS",
     "Access",
@@ -70,9 +71,13 @@ OUTSIDE: Final = {op: effect for effect, ops in _BY_EFFECT.items() for op in ops
 """Ops that reach outside the graph, with what they do; PrintV2 does so to ``file://`` only."""
 
 
+LIBRARY_ATTRS: Final = {"TvmRuntime": "lib_path"}
+"""Ops that call a library's functions, with the attribute that names its file."""
+
+
 @explaining(
-    "with_read", "with_write", "may_read", "may_read_checkpoint", "check_read", "check_write",
-    "check_python",
+    "with_read", "with_write", "with_libraries", "may_read", "may_read_checkpoint", "check_read",
+    "check_write", "check_python", "check_library",
 )  # fmt: skip
 @dataclass(frozen=True)
 class Access:
@@ -84,12 +89,14 @@ class Access:
     file. These paths are resolved when the object is made, and are texts then; a path that
     an op asks for when it asks, so that neither ``..`` nor a link leads out. A model from
     :func:`load` may read its own folder beside these. ``python`` lets PyFunc and its kin call the
-    functions that :func:`register_py_func` has named.
+    functions that :func:`register_py_func` has named. ``libraries`` are folders and files of
+    compiled functions that ops may open: what is in them runs as this process does.
     """
 
     read: tuple[PathLike, ...] = ()
     write: tuple[PathLike, ...] = ()
     python: bool = False
+    libraries: tuple[PathLike, ...] = ()
 
     def __post_init__(self) -> None:
         SETTINGS.settle(self)
@@ -111,6 +118,10 @@ class Access:
     def with_write(self, *paths: PathLike) -> Self:
         """This, and writing ``paths``."""
         return replace(self, write=(*self.write, *paths))
+
+    def with_libraries(self, *paths: PathLike) -> Self:
+        """This, and opening libraries in ``paths``."""
+        return replace(self, libraries=(*self.libraries, *paths))
 
     def with_python(self) -> Self:
         """This, and calls of registered Python functions."""
@@ -151,6 +162,26 @@ class Access:
                 code="access-denied",
                 status="PERMISSION_DENIED",
             )
+
+    def check_library(self, node: str, op: str, path: PathLike) -> None:
+        """Raise ``KernelError`` (``access-denied``) unless this library may be opened."""
+        if _covered(self.libraries, path):
+            return
+        name = os.fspath(path)
+        raise KernelError(
+            f"node {node!r} ({op}) may not open library {name!r}",
+            details=at_node(node, op),
+            check="an op may open only the libraries that the session's config opens",
+            found=f"a library outside of them, {_shown(name)}",
+            needed=f"a library in {' or '.join(map(str, self.libraries))}"
+            if self.libraries
+            else "no op may open libraries",
+            remedy="a library is code that runs as this program does; if you trust it: "
+            f"SessionConfig(access=Access().with_libraries({name!r})), "
+            f"on the command line --allow-library {name}",
+            code="access-denied",
+            status="PERMISSION_DENIED",
+        )
 
 
 def may_be_led_to(path: PathLike) -> bool:
@@ -274,4 +305,10 @@ SETTINGS: Final = Schema(
         "write", _PATHS, "folders and files that ops may write.", remedy='Access(write=["out/"])'
     ),
     Setting("python", flag(), "whether ops may call registered Python functions."),
+    Setting(
+        "libraries",
+        _PATHS,
+        "folders and files of libraries that ops may open.",
+        remedy='Access(libraries=["kernels/"])',
+    ),
 )

@@ -17,7 +17,7 @@ from drystone_base.files.contents import sha256
 
 __all__ = ["DISTRIBUTIONS", "installed_by", "is_ours"]
 
-DISTRIBUTIONS: Final = ("drystone-cpu", "drystone-gpu")
+DISTRIBUTIONS: Final = ("drystone-cpu", "drystone-gpu", "drystone-tvm")
 _INFO: Final = ".dist-info"
 _MANIFEST: Final = ".toml"
 _LARGEST: Final = 1 << 24

@@ -10,7 +10,7 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from drystone_base.core.arguments import checked
@@ -38,10 +38,14 @@ def function_name(op: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-@cache
 def functions() -> dict[str, str]:
     """The op of each function; ops whose names are no identifiers are not for people."""
-    return {function_name(op): op for op in names() if op.isidentifier() and op[0] != "_"}
+    return _functions(names())
+
+
+@lru_cache(1)  # a plugin that is loaded brings more
+def _functions(ops: tuple[str, ...]) -> dict[str, str]:
+    return {function_name(op): op for op in ops if op.isidentifier() and op[0] != "_"}
 
 
 @checked

@@ -1,0 +1,36 @@
+// Libraries of compiled functions: opened once for each file and version, closed with the last node.
+#ifndef DRYSTONE_TVM_LIBRARY_H_
+#define DRYSTONE_TVM_LIBRARY_H_
+
+#include <memory>
+#include <string>
+
+#include "convention.h"
+#include "drystone/sdk/error.hpp"
+
+namespace drystone_tvm {
+
+class Library {
+ public:
+  // The library in a file. NOT_FOUND for no file, FAILED_PRECONDITION for one that cannot be opened.
+  static drystone::sdk::Result<std::shared_ptr<Library>> open(const std::string& path);
+  ~Library();
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+
+  // NOT_FOUND for a function that the library does not have; the message lists those that it has.
+  drystone::sdk::Result<Function> function(const std::string& name) const;
+
+ private:
+  Library(std::string path, void* handle, std::string functions)
+      : path_(std::move(path)), handle_(handle), functions_(std::move(functions)) {}
+  friend class Opening;
+
+  std::string path_;
+  void* handle_;
+  std::string functions_;  // for messages
+};
+
+}  // namespace drystone_tvm
+
+#endif  // DRYSTONE_TVM_LIBRARY_H_

@@ -1,0 +1,30 @@
+// What compiled functions call: errors, work space, loops on several threads.
+//
+// TVM's own run time is not needed for these; a library gets the addresses of our functions when it
+// is opened (image.h, library.cc).
+#ifndef DRYSTONE_TVM_SERVICES_H_
+#define DRYSTONE_TVM_SERVICES_H_
+
+#include <string>
+#include <string_view>
+
+namespace drystone_tvm {
+
+// The address of a function that a library imports by this name; null for one that only TVM's run
+// time has.
+void* imported(std::string_view name);
+
+// The value for a variable of the library that a host fills in, by the variable's name; null for one
+// that is not known. `with_barriers`: its loops wait for each other, so that they run on one thread.
+void* context_value(std::string_view name, bool with_barriers);
+
+// The error that a function has set on this thread, which is forgotten then; empty for none.
+struct Raised {
+  std::string kind;
+  std::string message;
+};
+Raised take_raised();
+
+}  // namespace drystone_tvm
+
+#endif  // DRYSTONE_TVM_SERVICES_H_

@@ -1,0 +1,120 @@
+#include "tensors.h"
+
+#include <cstring>
+#include <utility>
+
+namespace drystone_tvm {
+namespace {
+
+using drystone::sdk::Error;
+using drystone::sdk::Result;
+
+constexpr std::uint8_t kInt = 0;
+constexpr std::uint8_t kUInt = 1;
+constexpr std::uint8_t kFloat = 2;
+constexpr std::uint8_t kBfloat = 4;
+constexpr std::uint8_t kComplex = 5;
+constexpr std::uint8_t kBool = 6;
+constexpr std::uint8_t kFloat8E4M3B11FNUZ = 9;
+constexpr std::uint8_t kFloat8E4M3FN = 10;
+constexpr std::uint8_t kFloat8E4M3FNUZ = 11;
+constexpr std::uint8_t kFloat8E5M2 = 12;
+constexpr std::uint8_t kFloat8E5M2FNUZ = 13;
+
+alignas(kAlignment) char nothing[kAlignment];  // where tensors without elements point
+
+bool is_aligned(const void* memory) { return reinterpret_cast<std::uintptr_t>(memory) % kAlignment == 0; }
+
+}  // namespace
+
+std::optional<DLDataType> dlpack_dtype(TF_DataType dtype) {
+  switch (dtype) {
+    case TF_FLOAT: return DLDataType{kFloat, 32, 1};
+    case TF_DOUBLE: return DLDataType{kFloat, 64, 1};
+    case TF_HALF: return DLDataType{kFloat, 16, 1};
+    case TF_BFLOAT16: return DLDataType{kBfloat, 16, 1};
+    case TF_INT8: return DLDataType{kInt, 8, 1};
+    case TF_INT16: return DLDataType{kInt, 16, 1};
+    case TF_INT32: return DLDataType{kInt, 32, 1};
+    case TF_INT64: return DLDataType{kInt, 64, 1};
+    case TF_UINT8: return DLDataType{kUInt, 8, 1};
+    case TF_UINT16: return DLDataType{kUInt, 16, 1};
+    case TF_UINT32: return DLDataType{kUInt, 32, 1};
+    case TF_UINT64: return DLDataType{kUInt, 64, 1};
+    case TF_BOOL: return DLDataType{kBool, 8, 1};
+    case TF_COMPLEX64: return DLDataType{kComplex, 64, 1};
+    case TF_COMPLEX128: return DLDataType{kComplex, 128, 1};
+    case TF_QINT8: return DLDataType{kInt, 8, 1};
+    case TF_QUINT8: return DLDataType{kUInt, 8, 1};
+    case TF_QINT16: return DLDataType{kInt, 16, 1};
+    case TF_QUINT16: return DLDataType{kUInt, 16, 1};
+    case TF_QINT32: return DLDataType{kInt, 32, 1};
+    case TF_FLOAT8_E5M2: return DLDataType{kFloat8E5M2, 8, 1};
+    case TF_FLOAT8_E4M3FN: return DLDataType{kFloat8E4M3FN, 8, 1};
+    case TF_FLOAT8_E4M3FNUZ: return DLDataType{kFloat8E4M3FNUZ, 8, 1};
+    case TF_FLOAT8_E4M3B11FNUZ: return DLDataType{kFloat8E4M3B11FNUZ, 8, 1};
+    case TF_FLOAT8_E5M2FNUZ: return DLDataType{kFloat8E5M2FNUZ, 8, 1};
+    default: return std::nullopt;
+  }
+}
+
+Error Arguments::add_input(const TF_Tensor* tensor, DLDataType dtype) {
+  const Result<void*> data = aligned(tensor, true);
+  if (!data.ok()) return data.error();
+  add(tensor, dtype, *data);
+  return {};
+}
+
+Error Arguments::add_output(TF_Tensor* tensor, DLDataType dtype) {
+  const Result<void*> data = aligned(tensor, false);
+  if (!data.ok()) return data.error();
+  if (*data != TF_TensorData(tensor)) copied_outputs_.emplace_back(tensor, *data);
+  add(tensor, dtype, *data);
+  return {};
+}
+
+const Any* Arguments::values() {
+  values_.clear();
+  for (DLTensor& tensor : tensors_) {
+    Any value{kTensorPointer, 0, {}};
+    value.pointer = &tensor;
+    values_.push_back(value);
+  }
+  return values_.data();
+}
+
+void Arguments::finish() {
+  for (auto& [tensor, data] : copied_outputs_) {
+    if (TF_TensorByteSize(tensor) != 0) std::memcpy(TF_TensorData(tensor), data, TF_TensorByteSize(tensor));
+  }
+}
+
+Result<void*> Arguments::aligned(const TF_Tensor* tensor, bool copy_in) {
+  void* data = TF_TensorData(tensor);
+  const std::size_t size = TF_TensorByteSize(tensor);
+  if (size == 0) return static_cast<void*>(nothing);
+  if (is_aligned(data)) return data;
+  const std::size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
+  Memory copy(std::aligned_alloc(kAlignment, rounded));
+  if (!copy) return Error(TF_RESOURCE_EXHAUSTED, "no memory for an aligned copy of a tensor");
+  if (copy_in) std::memcpy(copy.get(), data, size);
+  void* out = copy.get();
+  copies_.push_back(std::move(copy));
+  return out;
+}
+
+void Arguments::add(const TF_Tensor* tensor, DLDataType dtype, void* data) {
+  const int rank = TF_NumDims(tensor);
+  std::vector<std::int64_t>& shape = shapes_.emplace_back();
+  for (int i = 0; i < rank; ++i) shape.push_back(TF_Dim(tensor, i));
+  // Strides behind the sizes: some compiled functions read them where they are stated only.
+  shape.resize(2 * static_cast<std::size_t>(rank));
+  std::int64_t step = 1;
+  for (int i = rank - 1; i >= 0; --i) {
+    shape[static_cast<std::size_t>(rank + i)] = step;
+    step *= shape[static_cast<std::size_t>(i)];
+  }
+  tensors_.push_back({data, {kCpu, 0}, rank, dtype, shape.data(), shape.data() + rank, 0});
+}
+
+}  // namespace drystone_tvm

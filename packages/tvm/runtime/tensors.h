@@ -1,0 +1,50 @@
+// Tensors of the host as compiled functions take them: without a copy where memory is aligned.
+#ifndef DRYSTONE_TVM_TENSORS_H_
+#define DRYSTONE_TVM_TENSORS_H_
+
+#include <cstdint>
+#include <cstdlib>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "convention.h"
+#include "drystone/sdk/error.hpp"
+#include "drystone/tensor.h"
+
+namespace drystone_tvm {
+
+// The DLPack dtype of a TensorFlow one; nothing for those that are not numbers in memory.
+std::optional<DLDataType> dlpack_dtype(TF_DataType dtype);
+
+// The arguments of one call. Tensors that are added must outlive it.
+class Arguments {
+ public:
+  drystone::sdk::Error add_input(const TF_Tensor* tensor, DLDataType dtype);
+  drystone::sdk::Error add_output(TF_Tensor* tensor, DLDataType dtype);
+  const Any* values();
+  std::int32_t count() const { return static_cast<std::int32_t>(tensors_.size()); }
+  // What the function wrote to copies of outputs goes to where the outputs are.
+  void finish();
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  using Memory = std::unique_ptr<void, Free>;
+
+  // Memory that may be used as it is, or a copy.
+  drystone::sdk::Result<void*> aligned(const TF_Tensor* tensor, bool copy_in);
+  void add(const TF_Tensor* tensor, DLDataType dtype, void* data);
+
+  std::deque<DLTensor> tensors_;  // deque: addresses stay
+  std::deque<std::vector<std::int64_t>> shapes_;
+  std::vector<Any> values_;
+  std::vector<Memory> copies_;
+  std::vector<std::pair<TF_Tensor*, const void*>> copied_outputs_;
+};
+
+}  // namespace drystone_tvm
+
+#endif  // DRYSTONE_TVM_TENSORS_H_

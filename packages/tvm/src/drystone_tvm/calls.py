@@ -1,0 +1,164 @@
+"""Calls of compiled functions: a node in a function that is traced, values at once on arrays."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+import drystone_base as ds
+from drystone_base.tracing import operations as ops
+
+__all__ = ["OP", "call"]
+
+OP: Final = "TvmRuntime"
+_KEPT: Final = 64
+"""Sessions of calls on arrays that are kept: for each function and dtypes."""
+
+
+class _Form(NamedTuple):
+    """What is called, and what a call gives; a new version of the library is another form."""
+
+    path: str
+    version: tuple[int, ...]
+    function: str
+    given: tuple[str, ...]
+    results: tuple[str, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    has_shape_inputs: bool
+
+
+def call(
+    *inputs: Any,
+    lib_path: str | os.PathLike[str],
+    function_name: str,
+    output_dtypes: Sequence[Any] | None = None,
+    output_shapes: Sequence[Any] | None = None,
+    gradient: str | None = None,
+) -> Any:
+    """What a function of a library gives: one tensor or array, or a list of several.
+
+    The function takes the inputs, then one tensor for each result, which it fills: numbers of any
+    dtype and rank, contiguous. ``output_dtypes``: one for each result; without it there is one, of
+    the first input's dtype. ``output_shapes``: the shape of each result, as sizes or as an int64
+    vector that is a tensor itself; without it all have the first input's. ``gradient`` names a
+    function of the same library that takes the inputs and the gradient of the one result, and gives
+    the gradient of each input.
+
+    On tensors of a function that is traced this adds a node, ``TvmRuntime``; a session runs it
+    only where ``SessionConfig(access=Access(libraries=[...]))`` opens the library. Raises
+    ``KernelError`` (``access-denied``, ``plugin-kernel-failed`` with what the library or its
+    function says) and ``BadRequest``. Source: apache-tvm-ffi 0.1, C ABI.
+    """
+    path = os.path.abspath(os.fspath(lib_path))
+    _check_counts(inputs, function_name, output_dtypes, output_shapes)
+    if gradient is not None and (output_dtypes is None or len(output_dtypes) == 1):
+        return _with_gradient(inputs, path, function_name, output_dtypes, output_shapes, gradient)
+    symbolic = any(isinstance(x, ds.Tensor) for x in (*inputs, *(output_shapes or ())))
+    run = _node if symbolic else _values
+    found = run(inputs, path, function_name, output_dtypes, output_shapes)
+    return found[0] if output_dtypes is None or len(output_dtypes) == 1 else found
+
+
+def _check_counts(inputs: Sequence[Any], name: str, dtypes: Any, shapes: Any) -> None:
+    results = 1 if dtypes is None else len(dtypes)
+    if not inputs and (dtypes is None or shapes is None):
+        wrong, needed = "no inputs", "output_dtypes and output_shapes, as no input says them"
+    elif shapes is not None and len(shapes) != results:
+        wrong, needed = f"{len(shapes)} output_shapes", f"{results}, one for each result"
+    else:
+        return
+    raise ds.BadRequest(
+        f"the call of {name!r} does not say what it gives",
+        check="a call must say dtype and shape of each result",
+        found=wrong,
+        needed=needed,
+        remedy='call(x, ..., output_dtypes=["float32"], output_shapes=[x.shape])',
+        code="wrong-argument-count",
+    )
+
+
+def _with_gradient(
+    inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: Any, gradient: str
+) -> Any:
+    @ds.custom_gradient
+    def differentiable(*xs: Any) -> tuple[Any, Callable[[Any], Any]]:
+        def back(grad: Any) -> Any:
+            found = call(
+                *xs, grad, lib_path=path, function_name=gradient,
+                output_dtypes=[x.dtype for x in xs],
+                output_shapes=[ops.shape(x, out_type="int64") for x in xs],
+            )  # fmt: skip
+            return found if isinstance(found, list) else [found]
+
+        value = call(
+            *xs, lib_path=path, function_name=name, output_dtypes=dtypes, output_shapes=shapes
+        )
+        return value, back
+
+    return differentiable(*inputs)
+
+
+def _node(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: Any) -> list[Any]:
+    """The results as symbolic tensors."""
+    ds.plugins.ensure_loaded()
+    types = [inputs[0].dtype] if dtypes is None else [ds.as_dtype(d) for d in dtypes]
+    as_inputs = shapes is not None and any(isinstance(s, ds.Tensor) for s in shapes)
+    found = ops.tvm_runtime(
+        list(inputs),
+        [ops.cast(s, DstT="int64") for s in shapes] if as_inputs else [],
+        lib_path=path,
+        function_name=name,
+        Tout=types,
+        output_shapes=[] if as_inputs or shapes is None else [tuple(s) for s in shapes],
+    )
+    stated = None if as_inputs else shapes or [getattr(inputs[0], "shape", None)] * len(types)
+    return [_stated(y, None if stated is None else stated[k]) for k, y in enumerate(found)]
+
+
+def _stated(result: Any, shape: Any) -> Any:
+    """A result with what is known of its shape."""
+    if shape is None:
+        return result
+    return ops.ensure_shape(result, shape=[-1 if d is None else int(d) for d in shape])
+
+
+def _values(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: Any) -> list[Any]:
+    """The results for arrays, at once."""
+    arrays = [np.asarray(x.value if isinstance(x, ds.Variable) else x) for x in inputs]
+    given = tuple(str(ds.as_dtype(a.dtype)) for a in arrays)
+    results = given[:1] if dtypes is None else tuple(str(ds.as_dtype(d)) for d in dtypes)
+    sizes = [np.asarray(s, np.int64) for s in shapes or ()]
+    form = _Form(path, _version(path), name, given, results, (), bool(sizes))
+    return list(_callable(form)(*arrays, *sizes))
+
+
+def _version(path: str) -> tuple[int, ...]:
+    try:
+        facts = os.stat(path)
+    except OSError:  # which the kernel says with its reason
+        return ()
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+@lru_cache(_KEPT)
+def _callable(form: _Form) -> Callable[..., Any]:
+    """A session's callable of one node; it holds the library open."""
+    graph = ds.Graph()
+    b = ds.Builder(graph)
+    inputs = [
+        b("Placeholder", dtype=dtype, name=f"input_{k}") for k, dtype in enumerate(form.given)
+    ]
+    counts = range(len(form.results) if form.has_shape_inputs else 0)
+    sizes = [b("Placeholder", dtype="int64", name=f"shape_{k}") for k in counts]
+    node = b.node(
+        OP, inputs, sizes, lib_path=form.path, function_name=form.function,
+        Tin=list(form.given), Tout=list(form.results), num_shapes=len(sizes), name="call",
+    )  # fmt: skip
+    access = ds.Access(libraries=(form.path,))
+    session = ds.Session(graph, ds.SessionConfig(access=access, optimizer="off"))
+    fed = [f"{output[0].name}:0" for output in (*inputs, *sizes)]
+    return session.make_callable([f"{node.name}:{k}" for k in range(len(form.results))], fed)

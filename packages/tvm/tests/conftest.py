@@ -1,0 +1,61 @@
+"""The plugin, the installed one or one that is compiled here, and a library of C functions."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import drystone_base as ds
+from drystone_base.ops import defs
+
+PACKAGE = Path(__file__).resolve().parents[1]
+ABI = PACKAGE.parents[1] / "plugin-abi"
+SOURCE = Path(__file__).with_name("calls") / "functions.c"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def plugin(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """TvmRuntime is an op of this process."""
+    ds.plugins.ensure_loaded()
+    if defs.find("TvmRuntime") is None:
+        ds.plugins.load_library(_compiled(tmp_path_factory.mktemp("plugin")))
+
+
+def _compiled(folder: Path) -> Path:
+    made = folder / "libdrystone_tvm.so"
+    sources = sorted((PACKAGE / "runtime").glob("*.cc"))
+    flags = ("-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
+    exports = f"-Wl,--version-script={ABI / 'cmake' / 'plugin.map'}"
+    _run("c++", *flags, "-I", ABI / "include", "-o", made, *sources, exports)
+    shutil.copy(PACKAGE / "libdrystone_tvm.so.toml", folder)
+    return made
+
+
+def _run(*command: object) -> None:
+    done = subprocess.run([*map(str, command)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+Compile = Callable[..., Path]
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
+    """Compile the C functions with further flags."""
+
+    def compile_functions(*flags: str, name: str = "functions.so") -> Path:
+        made = tmp_path_factory.mktemp("library") / name
+        _run("cc", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", *flags, "-o", made, SOURCE)
+        return made
+
+    return compile_functions
+
+
+@pytest.fixture(scope="session")
+def library(compiled: Compile) -> Path:
+    """The C functions."""
+    return compiled()
