@@ -18,7 +18,10 @@ __all__ = ["Order", "carry_out"]
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be released, when, with which key, and what its set holds back."""
+    """What is to be released, when, with which key, and what its set holds back.
+
+    `elsewhere` has the tags of wheels that other machines build; none is built here then.
+    """
 
     package: Package
     version: str
@@ -26,6 +29,7 @@ class Order:
     key: Path
     password: str = ""
     held: dict[str, str] = field(default_factory=dict)
+    elsewhere: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -42,8 +46,9 @@ def carry_out(order: Order) -> int:
     root = order.package.root
     try:
         _write(order)
-        files = wheels.build(order.package, root / INDEX / "new", root / INDEX)
-        record = records.of_tree(order.package, order.date, wheels.tags(files))
+        files = _files(order)
+        tags = [*order.elsewhere] or wheels.tags(files)
+        record = records.of_tree(order.package, order.date, tags)
         records.write(root, record)
         notes = _notes(order)
         signatures = [wheels.sign(file, order.key, order.password) for file in files]
@@ -55,11 +60,18 @@ def carry_out(order: Order) -> int:
         return 1
     _publish(order, [*files, *signatures])
     print(notes)
-    print(f"released {order.name}; next: git push origin {order.name}, and upload {INDEX}")
+    upload = "what is built of it" if order.elsewhere else INDEX
+    print(f"released {order.name}; next: git push origin {order.name}, and upload {upload}")
     if order.held:
         versions.open_next(root)
         _commit(root, "release: begin the next set, with nothing held back", "", "")
     return 0
+
+
+def _files(order: Order) -> list[Path]:
+    """The sdist and the wheel, where they are built here."""
+    index = order.package.root / INDEX
+    return [] if order.elsewhere else wheels.build(order.package, index / "new", index)
 
 
 def _write(order: Order) -> None:
@@ -100,6 +112,8 @@ def _commit(root: Path, subject: str, tag: str, notes: str) -> None:
 
 def _publish(order: Order, files: list[Path]) -> None:
     """Move the files into the local index, with the time of their upload."""
+    if not files:
+        return
     folder = order.package.root / INDEX
     log = folder / UPLOADS
     uploads = json.loads(log.read_text(encoding="utf-8")) if log.exists() else {}

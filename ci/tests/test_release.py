@@ -129,6 +129,19 @@ def test_the_first_release_of_each(first: Path) -> None:
     assert wheels.verify(held[0].path, public)
 
 
+def test_wheels_that_are_built_elsewhere_are_named(first: Path, release: Release) -> None:
+    put(first, "packages/optimizer/changelog.d/quick.added.md", "It is quicker.\n")
+    commit(first)
+    tags = ("cp311-abi3-linux_aarch64", "cp311-abi3-linux_x86_64")
+    before = index.files(first / index.INDEX)
+    assert release("optimizer", "0.1.1", "--tags", *reversed(tags)) == 0
+    record = records.latest(first, "optimizer")
+    assert record is not None
+    assert record.wheels == list(tags)
+    assert "optimizer/v0.1.1" in git(first, "tag").split()
+    assert index.files(first / index.INDEX) == before
+
+
 def test_one_package_alone_enters_the_next_set(first: Path, release: Release) -> None:
     put(first, "packages/optimizer/changelog.d/quick.added.md", "It is quicker.\n")
     commit(first)
