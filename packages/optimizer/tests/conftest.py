@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from drystone_base.plugins.isolation import OptimizerPlugin
+
 TOP = Path(__file__).resolve().parents[3]
 HELPERS = (Path(__file__).parent, TOP / "plugin-abi" / "tests", TOP / "packages" / "base" / "tests")
 sys.path[:0] = [str(folder) for folder in HELPERS]
@@ -42,3 +44,26 @@ def fresh_state() -> Iterator[None]:
     sources._python.clear()
     sources._python.update(kept)
     process_state.EXPERIMENTAL_OPTIONS.clear()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def own_plugins() -> Iterator[None]:
+    """No optimizer of a library that another module's tests opened: the host forgets none."""
+    from drystone_base.host.library import HostLibrary
+    from drystone_base.plugins.isolation import optimizer_plugins
+    from drystone_optimizer.plugins import sources
+
+    others = {one.path for one in optimizer_plugins()}
+    initialise = HostLibrary.initialise
+
+    def opened(library: HostLibrary, entry_symbol: str) -> None:
+        others.discard(library.path)
+        initialise(library, entry_symbol)
+
+    def listed(*, load: bool = False) -> list[OptimizerPlugin]:
+        return [one for one in optimizer_plugins(load=load) if one.path not in others]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(HostLibrary, "initialise", opened)
+        patch.setattr(sources, "optimizer_plugins", listed)
+        yield
