@@ -68,6 +68,8 @@ def _changes(old: str, new: str) -> Iterator[str]:
         griffe.temporary_visited_module(new, module_name="api") as after,
     ):
         for change in griffe.find_breaking_changes(before, after):
+            if change.kind is griffe.BreakageKind.ATTRIBUTE_CHANGED_VALUE:
+                continue  # nobody who reads an attribute relies on how its first value is written
             text = _COLOURS.sub("", change.explain(griffe.ExplanationStyle.ONE_LINE))
             yield text.partition(": ")[2]  # the place is one of the stub
 
@@ -126,7 +128,7 @@ def _stub(node: ast.stmt, name: str) -> str:
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         return ast.unparse(_hollow(node))
     if isinstance(node, ast.ClassDef):
-        members = [_hollow(one) for one in node.body if _is_public(one)]
+        members = [_hollow(one) for one in node.body if _is_public(one)] + _set_by_init(node)
         body: list[ast.stmt] = members or [ast.Expr(ast.Constant(...))]
         made = copy(node)
         made.body, made.decorator_list = body, _told(node.decorator_list)
@@ -134,6 +136,22 @@ def _stub(node: ast.stmt, name: str) -> str:
     if isinstance(node, ast.AnnAssign):
         return f"{name}: {ast.unparse(node.annotation)}"
     return f"{name} = ..."
+
+
+def _set_by_init(node: ast.ClassDef) -> list[ast.stmt]:
+    """Public attributes that `__init__` sets, as those of the class."""
+    inits = [
+        one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"
+    ]
+    found: dict[str, ast.stmt] = {}
+    for one in (inner for init in inits for inner in ast.walk(init)):
+        targets = one.targets if isinstance(one, ast.Assign) else [getattr(one, "target", None)]
+        for target in (t for t in targets if isinstance(t, ast.Attribute)):
+            if ast.unparse(target.value) == "self" and not target.attr.startswith("_"):
+                kind = ast.unparse(one.annotation) if isinstance(one, ast.AnnAssign) else ""
+                text = f"{target.attr}: {kind}" if kind else f"{target.attr} = ..."
+                found.setdefault(target.attr, ast.parse(text).body[0])
+    return list(found.values())
 
 
 def _is_public(node: ast.stmt) -> bool:

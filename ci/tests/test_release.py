@@ -14,7 +14,7 @@ from urllib.request import urlopen
 import pytest
 
 from ci.release import __main__ as command
-from ci.release import gates, index, records, steps, versions, wheels
+from ci.release import gates, index, records, steps, symbols, versions, wheels
 from ci.scripts.project import ROOT, Package, load_toml, packages
 from ci.tests.conftest import make_tree, put
 
@@ -348,3 +348,29 @@ def test_the_index_is_that_of_each_date(tmp_path: Path) -> None:
 def test_steps_know_their_tag() -> None:
     order = steps.Order(packages(ROOT)["base"], "1.2.3", "", Path())
     assert order.name == "base/v1.2.3"
+
+
+CLASSES = {
+    "dataclass": (
+        "@dataclass(eq=False)\nclass C:\n    size: float = 0.0\n    names: list[str] = field()\n"
+    ),
+    "init": (
+        "class C:\n    def __init__(self) -> None:\n        self.size: float = 0\n"
+        "        if self.size:\n            self.names = []\n        self._own = 1\n"
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), [("dataclass", "init"), ("init", "dataclass")])
+def test_attributes_are_public_wherever_they_are_set(
+    tmp_path: Path, before: str, after: str
+) -> None:
+    found = {}
+    for name, text in CLASSES.items():
+        file = put(tmp_path, f"{name}/pkg/__init__.py", f'__all__ = ["C"]\n{text}')
+        found[name] = symbols.stubs(file.parent)
+    gone = [text for text in symbols.breaks(found[before], found[after]) if "attribute" in text]
+    assert not gone
+    fewer = {"C": found[before]["C"].replace("names", "_names")}
+    assert any("C.names" in text for text in symbols.breaks(found[before], fewer))
+    assert "_own" not in found["init"]["C"]
