@@ -47,7 +47,6 @@ def cases(place: Place) -> list[Case]:
         "pip: install, check, uninstall": _pip,
         "pip install --target": _target,
         "pip install --prefix": _prefix,
-        "pip install again, and over": _again,
         "uv tool install": _tool,
         "zipapp": _zipapp,
         "PyInstaller, one folder": _pyinstaller,
@@ -155,13 +154,18 @@ def _uv(place: Place, folder: Path) -> Figures:
 
 
 def _pip(place: Place, folder: Path) -> Figures:
+    """Also the same version over itself, by force: nothing is there twice, nothing is lost."""
     here = Here(folder, pip=True)
-    here.run("python", "-m", "pip", "install", "-q", *place.candidates())
+    install = ("python", "-m", "pip", "install", "-q", *map(str, place.candidates()))
+    here.run(*install)
     checked = here.run("python", "-m", "pip", "check")
     if "No broken requirements" not in checked:
         raise Wrong(f"pip check: {checked}")
+    size, before = _size(here.site()), left_behind(here.site())
+    here.run(*install, "--force-reinstall", "--no-deps")
+    if left_behind(here.site()) != before:
+        raise Wrong(f"{left_behind(here.site())} after a second install, {before} before")
     _works(here.run)
-    size = _size(here.site())
     here.run("python", "-m", "pip", "uninstall", "-q", "-y", *_names(place))
     gone(here.site(), [here.root / "bin" / "drystone"])
     return size
@@ -175,7 +179,8 @@ def _target(place: Place, folder: Path) -> Figures:
     """The folder is found by PYTHONPATH, as plug-in systems and functions in clouds do it."""
     here = Here(folder, pip=True)
     apart = here.root / "apart"
-    here.run("python", "-m", "pip", "install", "-q", "--target", apart, *place.candidates())
+    pip = ("python", "-m", "pip", "install", "-q", "--no-compile")
+    here.run(*pip, "--target", apart, *place.candidates())
     _works(here.run, {"PYTHONPATH": str(apart)})
     return _size(apart)
 
@@ -184,24 +189,11 @@ def _prefix(place: Place, folder: Path) -> Figures:
     """Another prefix than Python's, as those who build distributions do it."""
     here = Here(folder, pip=True)
     prefix = here.root / "prefix"
-    here.run("python", "-m", "pip", "install", "-q", "--prefix", prefix, *place.candidates())
+    pip = ("python", "-m", "pip", "install", "-q", "--no-compile")
+    here.run(*pip, "--prefix", prefix, *place.candidates())
     (site,) = prefix.glob("lib/python*/site-packages")
     _works(here.run, {"PYTHONPATH": str(site)})
     return _size(prefix)
-
-
-def _again(place: Place, folder: Path) -> Figures:
-    """The same version over itself, and by force: nothing twice, nothing lost."""
-    here = Here(folder, pip=True)
-    pip: tuple[str | Path, ...] = ("python", "-m", "pip", "install", "-q", *place.candidates())
-    here.run(*pip)
-    before = left_behind(here.site())
-    here.run(*pip)
-    here.run(*pip, "--force-reinstall", "--no-deps")
-    if left_behind(here.site()) != before:
-        raise Wrong(f"{left_behind(here.site())} after a second install, {before} before")
-    _works(here.run)
-    return {"entries": f"{len(before)}"}
 
 
 def _tool(place: Place, folder: Path) -> Figures:
