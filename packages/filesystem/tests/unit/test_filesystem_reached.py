@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -136,7 +135,7 @@ def test_models_that_were_saved_elsewhere_answer_the_same(name: str) -> None:
     assert whole.checkpoint is not None
     saver = whole.meta.saver_def
     run = [saver.restore_op_name], {saver.filename_tensor_name: path_tensor(whole.checkpoint)}
-    restored = replace(whole, variables={}, init_steps=[run, *whole.init_steps])
+    restored = whole._replace(variables={}, init_steps=[run, *whole.init_steps])
     signature = whole.signatures["serving_default"]
     with np.load(next((DATA / name).glob("*.in.npz")), allow_pickle=False) as given:
         feeds = {key: given[key] for key in given}
