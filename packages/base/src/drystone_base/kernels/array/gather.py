@@ -74,7 +74,10 @@ def gather_v2(call: Call, params: Array, indices: Array, axis: Array) -> Array:
 
 @kernel("ResourceGather")
 def resource_gather(call: Call, handle: Array, indices: Array) -> Array:
-    """Rows of a variable's value."""
+    """``value[indices]`` of a variable, as GatherV2 along ``batch_dims`` does.
+
+    Raises ``KernelError`` for an index outside of the variable.
+    """
     params, batch = resource_of(handle, Variable).read(), call.attrs["batch_dims"]
     return _checked(call, params, indices, batch, batch)
 

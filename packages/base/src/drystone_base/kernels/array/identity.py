@@ -19,7 +19,7 @@ def identity(_: Call, x: Array) -> Array:
 
 @kernel("IdentityN", "_ListToArray", "_ArrayToList")
 def identity_n(_: Call, *values: Array) -> tuple[Array, ...]:
-    """The inputs themselves."""
+    """The inputs as they are, of any dtypes and shapes."""
     return values
 
 

@@ -52,7 +52,7 @@ def prefetch_dataset(call: Call, source: Array, buffer_size: Array) -> Array:
 
 @kernel("ZipDataset")
 def zip_dataset(call: Call, *sources: Array) -> Array:
-    """The sources side by side."""
+    """A dataset of tuples of the ``k``-th elements of all sources; the shortest ends it."""
     return handle_array(Zipped(call, [dataset_of(s) for s in sources]))
 
 
@@ -64,7 +64,10 @@ def choose_fastest_dataset(call: Call, source: Array, *_: Array) -> Array:
 
 @kernel("ConcatenateDataset")
 def concatenate_dataset(call: Call, first: Array, second: Array) -> Array:
-    """One source, then the other."""
+    """The elements of ``first``, then those of ``second``.
+
+    Raises ``KernelError`` for sources of other dtypes.
+    """
     a, b = dataset_of(first), dataset_of(second)
     call.require(
         list(a.types) == list(b.types),
@@ -77,7 +80,7 @@ def concatenate_dataset(call: Call, first: Array, second: Array) -> Array:
 
 @kernel("RepeatDataset")
 def repeat_dataset(call: Call, source: Array, count: Array) -> Array:
-    """The source ``count`` times."""
+    """The source ``count`` times, an int64 scalar; without end if it is negative."""
     return handle_array(Repeated(call, dataset_of(source), scalar(call, "count", count)))
 
 

@@ -39,7 +39,7 @@ def batch_dataset_v2(call: Call, source: Array, batch_size: Array, drop: Array) 
 def parallel_batch_dataset(
     call: Call, source: Array, batch_size: Array, _calls: Array, drop: Array
 ) -> Array:
-    """As BatchDatasetV2."""
+    """As BatchDatasetV2; elements are made one after another here."""
     size = positive(call, "batch_size", batch_size)
     return handle_array(Batched(call, dataset_of(source), size, bool(drop)))
 
@@ -80,7 +80,7 @@ def dense_to_sparse_batch_dataset(
 
 @kernel("UnbatchDataset", "ExperimentalUnbatchDataset")
 def unbatch_dataset(call: Call, source: Array) -> Array:
-    """The rows of the elements."""
+    """A dataset of the rows: an element ``[n, ...]`` gives ``n`` elements ``[...]``."""
     return handle_array(Unbatched(call, dataset_of(source)))
 
 
@@ -118,7 +118,10 @@ def window_dataset(
 def sliding_window_dataset(
     call: Call, source: Array, size: Array, shift: Array, stride: Array
 ) -> Array:
-    """Windows, stacked."""
+    """Windows of ``size`` elements, stacked to ``[size, ...]``.
+
+    Int64 scalars: the next window begins ``shift`` elements later, and takes every ``stride``-th.
+    """
     spec = _window(call, [size, shift, stride], call.attrs.get("drop_remainder", True))
     return handle_array(Sliding(call, dataset_of(source), spec))
 

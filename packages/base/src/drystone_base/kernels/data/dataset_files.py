@@ -49,7 +49,10 @@ def _check_buffer(call: Call, value: Array, least: int = 0) -> None:
 
 @kernel("TextLineDataset")
 def text_line_dataset(call: Call, names: Array, compression: Array, buffer_size: Array) -> Array:
-    """The lines of files."""
+    """A dataset of the lines of files, each a scalar string without its end of line.
+
+    ``names``: strings of any shape; ``compression``: "", ZLIB or GZIP. Raises ``KernelError``.
+    """
     kind = _compression(call, compression)
     _check_buffer(call, buffer_size)
     return handle_array(Lines(call, _names(call, names), kind))
@@ -59,7 +62,10 @@ def text_line_dataset(call: Call, names: Array, compression: Array, buffer_size:
 def tf_record_dataset(
     call: Call, names: Array, compression: Array, buffer_size: Array, *offsets: Array
 ) -> Array:
-    """The records of files."""
+    """A dataset of the records of TFRecord files, each a scalar string.
+
+    ``names``: strings; ``offsets``: int64, where to begin in each file. Raises ``KernelError``.
+    """
     kind = _compression(call, compression, known=False)
     _check_buffer(call, buffer_size, least=-1)
     files = _names(call, names)
@@ -77,7 +83,10 @@ def tf_record_dataset(
 def fixed_length_record_dataset(
     call: Call, names: Array, header: Array, record: Array, footer: Array, *more: Array
 ) -> Array:
-    """Records of one length."""
+    """A dataset of records of ``record`` bytes, each a scalar string.
+
+    Int64 scalars say how long header, records and footer are. Raises ``KernelError``.
+    """
     kind = _compression(call, more[1]) if len(more) > 1 else ""
     sizes = (
         scalar(call, "header_bytes", header),
@@ -104,7 +113,11 @@ def matching_files_dataset(call: Call, patterns: Array) -> Array:
 
 @kernel("CSVDataset", "CSVDatasetV2", "ExperimentalCSVDataset")
 def csv_dataset(call: Call, *inputs: Array) -> Array:
-    """The records of CSV files."""
+    """A dataset of the records of CSV files: scalars of the dtypes in ``output_types``.
+
+    A default is a vector of one value, or of none for a column that must be there. Raises
+    ``KernelError``.
+    """
     one = {n: inputs[w][0] for n, w in call.input_slices.items() if w.stop == w.start + 1}
     delimiter = scalar_string(call, one["field_delim"], "the delimiter")
     call.require(

@@ -26,7 +26,10 @@ def tensor_dataset(call: Call, *components: Array) -> Array:
 
 @kernel("TensorSliceDataset")
 def tensor_slice_dataset(call: Call, *components: Array) -> Array:
-    """The rows of the components."""
+    """A dataset whose element ``k`` holds ``component[k]`` of each component ``[n, ...]``.
+
+    Raises ``KernelError`` for components that differ in ``n``.
+    """
     return handle_array(Slices(call, components))
 
 

@@ -103,7 +103,7 @@ def _anonymous(call: Call) -> Array:
 
 @kernel("AnonymousIterator", "AnonymousIteratorV3")
 def anonymous_iterator(call: Call) -> Array:
-    """A handle to a new iterator."""
+    """A handle, a scalar resource, to a new iterator that no name leads to."""
     return _anonymous(call)
 
 
@@ -141,7 +141,7 @@ def make_iterator(call: Call, dataset: Array, handle: Array) -> tuple[()]:
 
 @kernel("DeleteIterator")
 def delete_iterator(call: Call, handle: Array, _deleter: Array) -> tuple[()]:
-    """Let go of an iterator."""
+    """Delete an iterator by its handle, a scalar resource; its name is free again."""
     held = handle.item()
     call.runtime.resources.delete(held.container, _KIND, held.name)
     held.resource = None
@@ -256,13 +256,13 @@ def optional_from_value(_: Call, *components: Array) -> Array:
 
 @kernel("OptionalNone")
 def optional_none(_: Call) -> Array:
-    """An optional without one."""
+    """A scalar variant: an optional without a value."""
     return handle_array(Optional(None))
 
 
 @kernel("OptionalHasValue")
 def optional_has_value(_: Call, optional: Array) -> Array:
-    """Whether there is a value."""
+    """A scalar bool: whether an optional, a scalar variant, has a value."""
     return np.array(resource_of(optional, Optional).element is not None)
 
 

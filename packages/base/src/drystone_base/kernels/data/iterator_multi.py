@@ -65,7 +65,7 @@ def multi_device_iterator(call: Call) -> Array:
 
 @kernel("AnonymousMultiDeviceIteratorV3")
 def anonymous_v3(call: Call) -> Array:
-    """A handle to a new iterator."""
+    """A handle, a scalar resource, to a new iterator that no name leads to."""
     name = f"{call.node}_{next(_serial)}"
     return handle_array(ResourceHandle(_KIND, name, "", _devices(call)))
 
@@ -79,7 +79,7 @@ def anonymous(call: Call) -> tuple[Array, Array]:
 
 @kernel("DeleteMultiDeviceIterator")
 def delete(call: Call, handle: Array, *_: Array) -> tuple[()]:
-    """Let go of an iterator."""
+    """Delete an iterator by its handle, a scalar resource; its name is free again."""
     held = handle.item()
     call.runtime.resources.delete(held.container, _KIND, held.name)
     held.resource = None

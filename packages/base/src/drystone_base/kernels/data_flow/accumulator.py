@@ -184,7 +184,10 @@ def _check_rows(call: Call, indices: Array, rows: Array) -> None:
 
 @kernel("ConditionalAccumulator", "ResourceConditionalAccumulator", "SparseConditionalAccumulator")
 def accumulator(call: Call) -> Any:
-    """A handle to an accumulator."""
+    """A handle to an accumulator, which gives the sum or the mean of what is applied.
+
+    Raises ``KernelError`` for a dtype that is not float16, float32 or float64.
+    """
     a = call.attrs
     call.require(
         a["dtype"].label in ("float16", "float32", "float64"),

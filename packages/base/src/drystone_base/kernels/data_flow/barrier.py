@@ -128,7 +128,10 @@ class Barrier:
 
 @kernel("Barrier")
 def barrier(call: Call) -> Any:
-    """A handle to a barrier."""
+    """A handle to a barrier, which joins the components of a key.
+
+    Raises ``KernelError`` for shapes that are not fully known, and for a capacity.
+    """
     types, shapes = call.attrs["component_types"], call.attrs["shapes"]
     full = all(s is not None and min(s, default=0) >= 0 for s in shapes)
     call.require(
@@ -217,7 +220,10 @@ def _stack(found: Barrier, component: int, rows: list[_Ready]) -> Array:
 
 @kernel("BarrierClose")
 def close(call: Call, handle: Any) -> tuple[()]:
-    """Take no new keys any more."""
+    """Close a barrier: no new keys are taken, those begun may be completed.
+
+    With ``cancel_pending_enqueues`` they may not, and who waits gets CANCELLED.
+    """
     object_of(handle, Barrier).close(call, call.attrs["cancel_pending_enqueues"])
     return ()
 

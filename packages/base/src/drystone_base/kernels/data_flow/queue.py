@@ -76,7 +76,10 @@ def priority_queue(call: Call) -> Any:
 
 @kernel("QueueEnqueue", "QueueEnqueueV2")
 def enqueue(call: Call, handle: Any, *components: Array) -> tuple[()]:
-    """Add one element."""
+    """Add one element, a tensor for each component; waits while the queue is full.
+
+    Raises ``KernelError`` for other dtypes or shapes, and CANCELLED for a closed queue.
+    """
     queue = object_of(handle, Queue)
     queue.check(call, components, 0)
     queue.enqueue(call, [components])

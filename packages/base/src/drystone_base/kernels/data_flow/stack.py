@@ -61,7 +61,10 @@ def push(call: Call, handle: Array, elem: Array) -> Array:
 
 @kernel("StackPop", "StackPopV2")
 def pop(call: Call, handle: Array) -> Array:
-    """Take the top element."""
+    """Remove the last element and give it, of dtype ``elem_type``.
+
+    Raises ``KernelError`` for an empty stack, and for one of another dtype.
+    """
     target = _stack(call, handle)
     call.require(
         call.attrs["elem_type"] is target.dtype,

@@ -231,7 +231,10 @@ def _by_key(call: Call) -> ByKey:
 
 @kernel("Stage")
 def stage(call: Call, *values: Array) -> tuple[()]:
-    """Add a tuple."""
+    """Add a tuple of tensors at the end; waits while the area is full.
+
+    The area holds ``capacity`` tuples and ``memory_limit`` bytes; 0: any number.
+    """
     _row(call).put(call, list(values))
     return ()
 
@@ -257,7 +260,7 @@ def stage_size(call: Call) -> Array:
 
 @kernel("StageClear")
 def stage_clear(call: Call) -> tuple[()]:
-    """Forget all tuples."""
+    """Remove all tuples from the area."""
     _row(call).clear()
     return ()
 
@@ -322,6 +325,6 @@ def map_incomplete_size(call: Call) -> Array:
 
 @kernel("MapClear", "OrderedMapClear")
 def map_clear(call: Call) -> tuple[()]:
-    """Forget all tuples."""
+    """Remove all keys with their tuples from the area."""
     _by_key(call).clear()
     return ()

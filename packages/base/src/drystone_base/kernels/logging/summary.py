@@ -53,7 +53,10 @@ def histogram_summary(call: Call, tag: Array, values: Array) -> Array:
 
 @kernel("ImageSummary")
 def image_summary(call: Call, tag: Array, images: Array) -> Array:
-    """Images as PNG files."""
+    """A serialized Summary of images as PNG: ``[n, height, width, 1, 3 or 4]``.
+
+    Of uint8 or floats; ``bad_color`` is for pixels that are not finite. Raises ``KernelError``.
+    """
     bad_color = call.attrs["bad_color"].array
     call.require(
         bad_color.ndim == 1, "bad_color must be a vector", found=list(bad_color.shape), needed="1"

@@ -116,7 +116,7 @@ def _file(call: Call, writer: Array) -> EventFile:
 
 @kernel("FlushSummaryWriter")
 def flush_summary_writer(call: Call, writer: Array) -> tuple[()]:
-    """Write what is waiting."""
+    """Write the events that wait to the file; raises ``KernelError`` where it cannot be."""
     file = _file(call, writer)
     with _writing(call, file.path):
         file.flush()
@@ -189,7 +189,10 @@ def write_histogram_summary(
 def write_image_summary(
     call: Call, writer: Array, step: Array, tag: Array, images: Array, bad_color: Array
 ) -> tuple[()]:
-    """Images as PNG files."""
+    """Write images as PNG: ``[n, height, width, 1, 3 or 4]`` of uint8 or floats.
+
+    ``step``: int64; ``bad_color``: uint8, for pixels that are not finite. Raises ``KernelError``.
+    """
     event = _begin(call, writer, step)
     call.require(
         bad_color.ndim == 1, "bad_color must be a vector", found=list(bad_color.shape), needed="1"
@@ -203,7 +206,10 @@ def write_image_summary(
 def write_audio_summary(
     call: Call, writer: Array, step: Array, tag: Array, sounds: Array, rate: Array
 ) -> tuple[()]:
-    """Sounds as WAV files."""
+    """Write sounds as WAV: float32 ``[n, frames]`` or ``[n, frames, channels]`` in [-1, 1].
+
+    ``rate``: float32 in hertz. Raises ``KernelError``.
+    """
     event = _begin(call, writer, step)
     call.require(rate.size == 1, "sample_rate must be one number", found=list(rate.shape))
     given, limit = float(rate.reshape(-1)[0]), call.attrs["max_outputs"]
@@ -248,7 +254,10 @@ def write_raw_proto_summary(call: Call, writer: Array, step: Array, texts: Array
 
 @kernel("WriteGraphSummary")
 def write_graph_summary(call: Call, writer: Array, step: Array, text: Array) -> tuple[()]:
-    """A serialized GraphDef."""
+    """Write an event with a graph: a scalar string that is a serialized GraphDef.
+
+    Raises ``KernelError`` for other bytes.
+    """
     event = _begin(call, writer, step)
     data: Any = _tag(call, text)
     _parsed(call, GraphDef, data)

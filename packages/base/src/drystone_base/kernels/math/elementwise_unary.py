@@ -117,7 +117,7 @@ def zeros_like(call: Call, x: Array) -> Array:
 
 @kernel("Real")
 def real(call: Call, x: Array) -> Array:
-    """Real parts, as ``Tout``."""
+    """``Re(x)`` of complex numbers of any shape, of dtype ``Tout``."""
     return np.real(x).astype(call.attrs["Tout"].np)
 
 

@@ -116,7 +116,10 @@ def restore_v2(call: Call, prefix: Array, names: Array, slices: Array) -> list[A
 
 @kernel("Restore")
 def restore(call: Call, pattern: Array, name: Array) -> Array:
-    """One tensor of a checkpoint."""
+    """One tensor of a checkpoint, of dtype ``dt``; ``pattern`` and ``name`` are scalar strings.
+
+    Raises ``KernelError`` where it is not there or of another dtype.
+    """
     reader = open_checkpoint(readable_prefix(call, pattern))
     return _restore(call, reader, _texts(name)[0], "", call.attrs["dt"])
 
@@ -173,7 +176,7 @@ def _scalars(call: Call, *values: Array) -> None:
 
 @kernel("ShardedFilename")
 def sharded_filename(call: Call, base: Array, shard: Array, shards: Array) -> Array:
-    """``base-0000N-of-0000M``."""
+    """The scalar string ``base-0000N-of-0000M`` of int32 scalars ``shard`` and ``shards``."""
     _scalars(call, base, shard, shards)
     suffix = f"-{int(shard):05d}-of-{int(shards):05d}".encode()
     return string_array([base.item() + suffix], ())

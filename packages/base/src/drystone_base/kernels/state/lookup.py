@@ -140,7 +140,10 @@ def _changeable(call: Call, handle: Any) -> Table:
 
 @kernel("LookupTableInsert", "LookupTableInsertV2")
 def insert(call: Call, handle: Any, keys: Array, values: Array) -> tuple[()]:
-    """Set the values of keys."""
+    """Set the values of keys; one that is there already gets the new value.
+
+    Raises ``KernelError`` for other dtypes or shapes, and for a table that is fixed.
+    """
     _insert(call, _changeable(call, handle), keys, values)
     return ()
 

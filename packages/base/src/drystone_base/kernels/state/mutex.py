@@ -36,7 +36,7 @@ class Lock:
 
 @kernel("MutexV2")
 def mutex(call: Call) -> Any:
-    """A handle to a mutex."""
+    """A handle, a scalar resource, to the mutex of that name."""
     return shared_handle(call, "mutex", Mutex, type, reference=False)
 
 

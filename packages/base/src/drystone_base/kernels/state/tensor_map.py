@@ -50,13 +50,13 @@ def _map(call: Call, handle: Array) -> TensorMap:
 
 @kernel("EmptyTensorMap")
 def empty_tensor_map(_: Call) -> Array:
-    """A map of nothing."""
+    """A scalar variant: a map without a key."""
     return handle_array(TensorMap({}))
 
 
 @kernel("TensorMapSize")
 def size(call: Call, handle: Array) -> Array:
-    """The number of keys, int32."""
+    """The number of keys of a map: an int32 scalar."""
     return np.array(len(_map(call, handle).items), np.int32)
 
 
@@ -81,7 +81,10 @@ def _found(call: Call, handle: Array, key: Array) -> tuple[TensorMap, _Key]:
 
 @kernel("TensorMapLookup")
 def lookup(call: Call, handle: Array, key: Array) -> Array:
-    """The value of a key."""
+    """The value of a key, of dtype ``value_dtype``.
+
+    Raises ``KernelError`` where there is no such key, or the value is of another dtype.
+    """
     found, wanted = _found(call, handle, key)
     value = found.items[wanted][1]
     dtype = call.attrs["value_dtype"]
@@ -104,7 +107,7 @@ def erase(call: Call, handle: Array, key: Array) -> Array:
 
 @kernel("TensorMapHasKey")
 def has_key(call: Call, handle: Array, key: Array) -> Array:
-    """Whether the map has a key."""
+    """A scalar bool: whether a map has a key."""
     return np.array(_key(key) in _map(call, handle).items)
 
 

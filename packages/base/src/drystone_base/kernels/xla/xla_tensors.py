@@ -25,7 +25,7 @@ __all__: list[str] = []
 
 @kernel("XlaOptimizationBarrier")
 def barrier(_: Call, *values: Array) -> tuple[Array, ...]:
-    """The inputs."""
+    """The inputs as they are; a compiler moves nothing across it."""
     return values
 
 
@@ -37,7 +37,7 @@ def sharding(_: Call, x: Array) -> Array:
 
 @kernel("XlaReplicaId")
 def replica_id(_: Call) -> Array:
-    """0: there is one replica."""
+    """An int32 scalar, always 0: there is one replica."""
     return np.array(0, np.int32)
 
 
