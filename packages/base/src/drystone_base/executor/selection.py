@@ -237,8 +237,11 @@ def _all(op: str) -> list[Candidate]:
 
 
 def _without_own(known: list[Candidate]) -> list[Candidate]:
+    """The kernels but those of drystone's own plugins, which the reference kernel stands for."""
     from drystone_base.plugins._manager import manager
 
+    if not any(k.is_reference for k in known):
+        return known
     own = manager.own_libraries()
     return [k for k in known if k.library not in own]
 
