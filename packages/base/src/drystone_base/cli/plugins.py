@@ -16,7 +16,7 @@ from drystone_base.cli._output import (
     status,
     wants_json,
 )
-from drystone_base.core.environment import KEY_PASSWORD
+from drystone_base.cli._passwords import ask, password_options
 
 if TYPE_CHECKING:
     from drystone_base.plugins import Plugin
@@ -152,20 +152,29 @@ def explain(name: str) -> None:
 )
 @click.argument("file", type=FILE)
 @click.option("--key", type=FILE, required=True, help="Secret key, as keygen or minisign made it.")
-@click.option("--password", default="", envvar=KEY_PASSWORD.name, help="Asked for if needed.")
+@password_options
 @click.option("--comment", default="", help="Text that the signature covers, besides the file.")
 @click.option("--expires", default="", help="Date until which the signature counts (YYYY-MM-DD).")
 @click.option("--legacy", is_flag=True, help="Sign the file itself, not its hash (minisign < 0.6).")
 @common_options
-def sign(file: Path, key: Path, password: str, comment: str, expires: str, legacy: bool) -> None:
+def sign(
+    file: Path,
+    key: Path,
+    password: str,
+    password_file: str,
+    comment: str,
+    expires: str,
+    legacy: bool,
+) -> None:
     """Sign a library, or those in a wheel.
 
     Writes FILE.minisig beside a library; into a wheel beside each of its libraries.
     """
     from drystone_base.cli import _signing, _wheels
 
+    password = password_file or password
     if not password and _signing.asks_password(key):
-        password = click.prompt("Password", hide_input=True)
+        password = ask(str(key))
 
     def sign_one(library: Path) -> dict[str, Any]:
         stated = {"comment": comment, "expires": expires, "legacy": legacy}
@@ -204,15 +213,18 @@ def verify(file: Path, public_key: Path | None) -> None:
     help="Where to write them, here if not given.",
 )
 @click.option("--no-password", is_flag=True, help="Do not encrypt the secret key.")
-@click.option("--password", default="", envvar=KEY_PASSWORD.name, help="Asked for if empty.")
+@password_options
 @click.option("--expires", default="", help="Date until which the key counts (YYYY-MM-DD).")
 @common_options
-def keygen(name: str, folder: Path, no_password: bool, password: str, expires: str) -> None:
+def keygen(
+    name: str, folder: Path, no_password: bool, password: str, password_file: str, expires: str
+) -> None:
     """Make a pair of keys: NAME.key is secret, NAME.pub is for those who trust you."""
     from drystone_base.cli import _signing
 
+    password = password_file or password
     if not no_password and not password:
-        password = click.prompt("Password", hide_input=True, confirmation_prompt=True)
+        password = ask(f"{name}.key", again=True)
     facts = _signing.keygen(name, folder, "" if no_password else password, expires)
     _show(facts, "{secret}: keep it secret\n{public}: give it away (key {key})")
 

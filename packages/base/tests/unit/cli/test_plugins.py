@@ -226,6 +226,29 @@ def test_passwords_dates_and_bad_files(
     assert "bad-key-file" in drystone("trust", library, code=2).stderr
 
 
+def test_a_password_without_a_terminal(
+    library: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job has nobody who types it: the error says how else it is given, and that works."""
+    monkeypatch.chdir(tmp_path)
+    make, sign = ("keygen", "--name", "k"), ("sign", library, "--key", "k.key")
+    told = drystone(*make, code=2).stderr
+    assert "the password of k.key is not known [password-not-given]" in told
+    assert "--password-file FILE (- is standard input), or --no-password" in told
+    (tmp_path / "word").write_text("secret\n", encoding="utf-8")
+    drystone(*make, "--password-file", "word")
+    told = drystone(*sign, code=2).stderr
+    assert "standard input ended; there is no terminal to ask at" in told
+    assert "--no-password" not in told
+    piped = CliRunner().invoke(
+        app, ["plugins", *map(str, sign), "--password-file", "-"], input="secret\n"
+    )
+    assert piped.exit_code == 0, piped.output
+    (tmp_path / "word").write_text("", encoding="utf-8")
+    told = drystone(*sign, "--password-file", "word", code=2).stderr
+    assert "word begins with an empty line" in told
+
+
 def test_signing_needs_pynacl(
     library: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
