@@ -7,7 +7,7 @@ this environment) x threads (1, 2). Each is a process of its own that runs every
 ../shared/models (or --models); where it dies, the model that it died of is a crash, and another
 process goes on with the next one. ONNX files are left out.
 
-Prints a line per configuration, then a table; --json FILE has a row per run. Exit status 1 where a
+Prints a line per run and per configuration, then a table; --json FILE has a row per run. Exit status 1 where a
 process died, a model could not run, or a value is off. `nox -s intel_matrix` installs the wheel.
 """
 
@@ -19,6 +19,8 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -102,50 +104,61 @@ def _run(one: Configuration, library: Path, folder: Path, names: list[str]) -> I
     """A row per model; a process that dies gives its model a row, and the next one goes on."""
     left = list(names)
     while left:
-        words = _command(one, library, folder, left)
+        ended = _Ended()
         begin, most = time.monotonic(), _SECONDS_EACH * len(left)
-        try:
-            done = subprocess.run(
-                words, cwd=ROOT, env=_environment(one), capture_output=True, text=True,
-                timeout=most,
-            )  # fmt: skip
-            code, out, errors = done.returncode, done.stdout, done.stderr
-        except subprocess.TimeoutExpired as late:
-            code, out, errors = None, _text(late.stdout), _text(late.stderr)
-        rows, running = _read(out)
-        yield from rows
-        left = left[len(rows) :]
-        if code == 0 and not left:
+        for row in _rows(_command(one, library, folder, left), _environment(one), most, ended):
+            yield row
+            left.remove(row.model)
+        if ended.code == 0 and not left:
             return
-        dead = running or (left[0] if left else "the process's end")
-        took = time.monotonic() - begin
-        yield Row(dead, "crash", seconds=took, why=f"{_ending(code, most)}; {_last_line(errors)}")
+        dead = ended.running or (left[0] if left else "the process's end")
+        why = f"{_ending(ended, most)}; {_last_line(ended.errors)}"
+        yield Row(dead, "crash", seconds=time.monotonic() - begin, why=why)
         left = left[1:]
 
 
-def _text(data: bytes | str | None) -> str:
-    return data.decode(errors="replace") if isinstance(data, bytes) else data or ""
+@dataclass
+class _Ended:
+    """How a process ended, the model that it was at, and what it wrote to standard error."""
+
+    code: int = 0
+    is_late: bool = False
+    running: str = ""
+    errors: str = ""
 
 
-def _read(out: str) -> tuple[list[Row], str]:
-    """The rows that a process printed, and the model that it was at."""
-    rows, running = [], ""
-    for line in out.splitlines():
-        word, _, rest = line.partition("\t")
-        if word == _STARTED:
-            running = rest
-        elif word == _ENDED:
-            rows.append(Row(**json.loads(rest)))
-            running = ""
-    return rows, running
+def _rows(
+    words: Sequence[str], settings: dict[str, str], most: float, ended: _Ended
+) -> Iterator[Row]:
+    """The rows of a process as it prints them; it has so many seconds."""
+    with (
+        tempfile.TemporaryFile("w+", errors="replace") as errors,
+        subprocess.Popen(
+            words, cwd=ROOT, env=settings, stdout=-1, stderr=errors, text=True
+        ) as child,
+    ):
+        timer = threading.Timer(most, child.kill)
+        timer.start()
+        for line in child.stdout or ():
+            word, _, rest = line.rstrip("\n").partition("\t")
+            if word == _STARTED:
+                ended.running = rest
+            elif word == _ENDED:
+                ended.running = ""
+                yield Row(**json.loads(rest))
+        ended.code = child.wait()
+        ended.is_late = not timer.is_alive()
+        timer.cancel()
+        errors.seek(0)
+        ended.errors = errors.read()
 
 
-def _ending(code: int | None, seconds: float) -> str:
-    if code is None:
+def _ending(ended: _Ended, seconds: float) -> str:
+    if ended.is_late:
         return f"it did not end within {seconds:.0f} s"
-    if code < 0:
-        return f"it died by {signal.Signals(-code).name}"
-    return f"it ended with status {code}"
+    if ended.code < 0:
+        return f"it died by {signal.Signals(-ended.code).name}"
+    return f"it ended with status {ended.code}"
 
 
 def _last_line(text: str) -> str:
@@ -233,7 +246,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found: dict[Configuration, list[Row]] = {}
     for one in _chosen(options):
         begin = time.monotonic()
-        rows = found[one] = list(_run(one, library, options.models, names))
+        rows = found[one] = []
+        for row in _run(one, library, options.models, names):
+            rows.append(row)
+            print(f"  {len(rows)} {row.model}: {row.outcome} ({row.seconds:.0f} s)", flush=True)
         bad = [row for row in rows if not row.holds]
         took = time.monotonic() - begin
         print(f"{one}: {len(rows) - len(bad)} of {len(rows)} hold ({took:.0f} s)", flush=True)
