@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import PluginError
@@ -13,14 +13,18 @@ from drystone_base.ops.defs import find
 
 __all__ = ["verify"]
 
+_TIMES: Final = 10
+_MORE: Final = 10_000
+
 
 def verify(before: Graph, after: Graph, fetches: Sequence[str], preserved: Iterable[str]) -> None:
     """Raise ``PluginError`` or ``GraphError`` unless ``after`` may take the place of ``before``.
 
     Every preserved node is there; every fetch has the dtype that it had; every op is known, or was
     in the graph before; nodes that are new, or read from new ones, agree with their op definitions;
-    there is no cycle.
+    there is no cycle, nor has it become a multiple of what it was.
     """
+    _check_size(before, after)
     for name in preserved:
         if name not in after:
             _refuse(
@@ -34,6 +38,18 @@ def verify(before: Graph, after: Graph, fetches: Sequence[str], preserved: Itera
     topological_order(after)
     for fetch in fetches:
         _check_fetch(before, after, fetch)
+
+
+def _check_size(before: Graph, after: Graph) -> None:
+    """What is done to each node from here on would take the program's time and memory."""
+    most = _TIMES * len(before) + _MORE
+    if len(after) > most:
+        _refuse(
+            f"a graph of {len(before)} nodes does not grow beyond {most}",
+            f"{len(after)} nodes",
+            "a graph that is not much larger than the one before",
+            code="optimizer-grown-graph",
+        )
 
 
 def _affected(before: Graph, after: Graph) -> list[Node]:

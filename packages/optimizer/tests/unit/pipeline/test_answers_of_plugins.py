@@ -118,6 +118,20 @@ def test_an_answer_against_what_was_known_is_refused(edit: Edit, found: str, nee
     assert f"needed: {needed}" in reason
 
 
+def test_a_graph_that_has_grown_beyond_measure_is_refused() -> None:
+    """Before anything is done to each of its nodes."""
+
+    def grown(graph: Graph) -> None:
+        for k in range(10_100):
+            graph.add("Neg", f"more{k}", [graph["x"]], attrs={"T": FLOAT32})
+
+    outcome, reason = optimized(grown)
+    assert outcome == "failed"
+    assert "[optimizer-grown-graph]" in reason
+    assert "check: a graph of 3 nodes does not grow beyond 10030" in reason
+    assert "found: 10103 nodes" in reason
+
+
 def to_fixed(graph: Graph) -> None:
     graph.set_attr(graph["x"], "shape", (7, 3))
 
@@ -320,6 +334,25 @@ def test_a_graph_that_takes_too_long_is_not_waited_for(monkeypatch: pytest.Monke
     graph = negation()
     graph.set_op(graph["y"], "Exp")
     assert ran_both(to_abs, graph) == ("changed", "")
+
+
+def test_a_graph_that_takes_many_times_as_long_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from drystone_optimizer.checking import trials
+
+    real = trials._results
+
+    def only_before(graph: Graph, *more: Any) -> Any:
+        if graph["z"].op == "Neg":
+            return real(graph, *more)
+        raise DrystoneError("late", code="deadline-exceeded")
+
+    monkeypatch.setattr(trials, "SECONDS", 60.0)
+    monkeypatch.setattr(trials, "_results", only_before)
+    outcome, reason = ran_both(to_abs, negation())
+    assert outcome == "rejected"
+    assert "found: it is not done after 60 s, the graph before took 0." in reason
 
 
 def test_by_default_graphs_of_plugins_in_python_are_not_run() -> None:
