@@ -1,15 +1,36 @@
 // TF_Buffer: see drystone/buffer.h.
 #include "core/buffer.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "core/failure.h"
 #include "core/live.h"
+#include "core/memory_guards.h"
 
 namespace drystone::host {
 namespace {
+
+// What is given out as a buffer has a mark before it: TF_Buffer has no room for one.
+struct Marked {
+  std::uint64_t mark;
+  TF_Buffer buffer;
+};
+constexpr std::uint64_t kMark = 0x6472797374756265;
+constexpr std::uint64_t kLent = kMark + 1;
+
+volatile std::uint64_t& mark_of(const TF_Buffer* buffer) noexcept {
+  return *const_cast<volatile std::uint64_t*>(reinterpret_cast<const std::uint64_t*>(buffer) - 1);
+}
+
+void remark(TF_Buffer* const* buffers, int count, std::uint64_t from, std::uint64_t to) noexcept {
+  for (int k = 0; k < count; ++k) {
+    if (buffers[k] != nullptr && mark_of(buffers[k]) == from) mark_of(buffers[k]) = to;
+  }
+}
 
 extern "C" void free_bytes(void* data, size_t) { std::free(data); }
 
@@ -20,6 +41,13 @@ void* copy_of(const void* data, std::size_t length) {
 }
 
 }  // namespace
+
+LentBuffers::LentBuffers(TF_Buffer* const* buffers, int count) noexcept
+    : buffers_(buffers), count_(buffers == nullptr ? 0 : count) {
+  remark(buffers_, count_, kMark, kLent);
+}
+
+LentBuffers::~LentBuffers() { remark(buffers_, count_, kLent, kMark); }
 
 void fill(TF_Buffer* out, std::string_view bytes) {
   require(out, "the output buffer");
@@ -46,9 +74,10 @@ using namespace drystone::host;
 extern "C" {
 
 TF_Buffer* TF_NewBuffer(void) {
-  auto* buffer = new (std::nothrow) TF_Buffer{nullptr, 0, nullptr};
-  if (buffer != nullptr) born(Kind::buffer);
-  return buffer;
+  auto* const made = new (std::nothrow) Marked{kMark, {nullptr, 0, nullptr}};
+  if (made == nullptr) return nullptr;
+  born(Kind::buffer);
+  return &made->buffer;
 }
 
 TF_Buffer* TF_NewBufferFromString(const void* data, size_t length) {
@@ -65,13 +94,19 @@ TF_Buffer* TF_NewBufferFromString(const void* data, size_t length) {
 
 void TF_DeleteBuffer(TF_Buffer* buffer) {
   if (buffer == nullptr) return;
+  const std::uint64_t mark = mark_of(buffer);
+  if (mark != kMark) {
+    return note_misuse(mark == kLent ? "it deleted a buffer that is the host's"
+                                     : "it deleted a buffer that had been deleted, or that TF_NewBuffer has not made");
+  }
   if (buffer->data_deallocator != nullptr && buffer->data != nullptr) {
     answered(0, [&] {  // it may be a plugin's, and throw
       buffer->data_deallocator(const_cast<void*>(buffer->data), buffer->length);
       return 0;
     });
   }
-  delete buffer;
+  mark_of(buffer) = 0;  // which stays until something else lies here
+  delete reinterpret_cast<Marked*>(reinterpret_cast<char*>(buffer) - offsetof(Marked, buffer));
   died(Kind::buffer);
 }
 

@@ -8,6 +8,19 @@
 
 namespace drystone::host {
 
+// Buffers of TF_NewBuffer that a plugin has for a time and must not delete.
+class LentBuffers {
+ public:
+  LentBuffers(TF_Buffer* const* buffers, int count) noexcept;
+  ~LentBuffers();
+  LentBuffers(const LentBuffers&) = delete;
+  LentBuffers& operator=(const LentBuffers&) = delete;
+
+ private:
+  TF_Buffer* const* buffers_;
+  int count_;
+};
+
 // Copy `bytes` into an output buffer; fails (INVALID_ARGUMENT) unless it is there and holds no data.
 void fill(TF_Buffer* out, std::string_view bytes);
 

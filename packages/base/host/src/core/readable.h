@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 
 namespace drystone::host {
@@ -20,6 +21,17 @@ inline bool is_readable(const void* address) noexcept {
   const bool readable = answer == 0 || errno == EINVAL;
   errno = before;
   return readable;
+}
+
+// Whether the first and the last of so many bytes are.
+inline bool is_readable(const void* data, std::size_t bytes) noexcept {
+  constexpr std::uintptr_t kAligned = ~(std::uintptr_t{sizeof(std::uint64_t)} - 1);
+  if (bytes == 0) return true;
+  const auto begin = reinterpret_cast<std::uintptr_t>(data);
+  const std::uintptr_t last = begin + (bytes - 1);
+  if (data == nullptr || last < begin) return false;
+  return is_readable(reinterpret_cast<const void*>(begin & kAligned)) &&
+         is_readable(reinterpret_cast<const void*>(last & kAligned));
 }
 
 }  // namespace drystone::host

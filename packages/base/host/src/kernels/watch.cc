@@ -8,6 +8,8 @@
 #include "core/memory_guards.h"
 #include "core/readable.h"
 #include "drystone/tstring.h"
+#include "library/redirect.h"
+#include "ops/infer.h"
 
 namespace drystone::host::kernels {
 namespace {
@@ -37,15 +39,6 @@ std::uint64_t print_of_samples(const unsigned char* bytes, std::size_t count) no
 
 bool is_lent(const Memory& memory) noexcept { return !memory.ours && !memory.constant; }
 
-bool is_mapped(const void* data, std::size_t bytes) noexcept {
-  if (bytes == 0) return true;
-  const auto begin = reinterpret_cast<std::uintptr_t>(data);
-  const std::uintptr_t last = begin + (bytes - 1);
-  if (data == nullptr || last < begin) return false;
-  const auto readable = [](std::uintptr_t at) { return is_readable(reinterpret_cast<const void*>(at & ~(kWord - 1))); };
-  return readable(begin) && readable(last);
-}
-
 bool is_whole(const TF_TString& string) noexcept {
   const std::size_t size = TF_TString_GetSize(&string);
   switch (TF_TString_GetType(&string)) {
@@ -53,7 +46,14 @@ bool is_whole(const TF_TString& string) noexcept {
     case TF_TSTR_LARGE: if (size > TF_TString_GetCapacity(&string)) return false; break;
     default: break;
   }
-  return is_mapped(TF_TString_GetDataPointer(&string), size);
+  return is_readable(TF_TString_GetDataPointer(&string), size);
+}
+
+void own_bytes(TF_TString& view) {
+  TF_TString own;
+  TF_TString_Init(&own);
+  TF_TString_Copy(&own, TF_TString_GetDataPointer(&view), TF_TString_GetSize(&view));
+  view = own;
 }
 
 [[noreturn]] void tell_changed(const TF_OpKernelContext& ctx, std::size_t i) {
@@ -89,12 +89,20 @@ std::uint64_t print_of_all(const unsigned char* bytes, std::size_t count) noexce
   return mixed(mixed(mixed(sums[0], sums[1]), sums[2]), sums[3]);
 }
 
-Watch::Watch(TF_OpKernelContext& ctx) : ctx_(ctx), count_(ctx.kernel().inputs.types.size()) {
+Watch::Watch(TF_OpKernelContext& ctx)
+    : ctx_(ctx), function_(ctx.kernel().function), count_(ctx.kernel().inputs.types.size()) {
   noted_harm();
   whole_ = std::has_single_bit(ctx.kernel().calls.fetch_add(1, std::memory_order_relaxed) + 1);
   if (count_ > kFew) more_.resize(count_);
   for (std::size_t i = 0; i < count_; ++i) place(i) = is_watched(i) ? print(i) : kUnwatched;
   if (whole_) look_back();
+  freed_.begin();
+}
+
+// What the plugin gave to free may be no memory of malloc's: the process then ends in its name.
+Watch::~Watch() {
+  const RunningCall running(function_);
+  freed_.release();
 }
 
 void Watch::look_back() {
@@ -134,12 +142,45 @@ std::uint64_t Watch::print(std::size_t i) const {
 }
 
 void Watch::check() {
+  freed_.end();
   check_inputs();
   check_outputs();
   if (const std::string text = noted_harm(); !text.empty()) {
     fail_at(ctx_.kernel().subject(), {TF_INTERNAL, text});
   }
-  if (whole_) keep_outputs();
+  if (!whole_) return;
+  remark_left_open(ctx_.kernel().registered->library.c_str(), ctx_.kernel().title());
+  check_shapes();
+  keep_outputs();
+}
+
+// What the shape function makes of the inputs as they are.
+void Watch::check_shapes() const {
+  if (ctx_.failed.load(std::memory_order_acquire)) return;
+  const auto shape_of = [](const TF_Tensor* tensor) {
+    if (tensor == nullptr) return ops::Shape{};
+    return ops::Shape{true, {tensor->dims.data(), tensor->dims.data() + tensor->dims.rank()}};
+  };
+  std::vector<ops::Shape> given;
+  for (std::size_t i = 0; i < count_; ++i) given.push_back(shape_of(ctx_.is_reference(i) ? nullptr : ctx_.inputs[i]));
+  const Node& node = ctx_.kernel().node;
+  const std::vector<ops::Shape> stated = ops::stated_shapes(node.op(), node.bytes(), std::move(given));
+  for (std::size_t i = 0; i < stated.size() && i < static_cast<std::size_t>(ctx_.num_outputs()); ++i) {
+    const ops::Shape found = shape_of(ctx_.outputs[i]);
+    if (found.agrees_with(stated[i])) continue;
+    fail_at(ctx_.kernel().subject(),
+            {TF_INTERNAL, "output " + std::to_string(i) + " has shape " + to_text(found) +
+                              "; the shape function of its op says " + to_text(stated[i]) + " for these inputs"});
+  }
+}
+
+// Where memory is that goes when the call has gone, or "". The watch itself lies on the stack, above the frames
+// of the call.
+std::string Watch::lost_place(const void* data) const {
+  constexpr std::ptrdiff_t kNear = std::ptrdiff_t{256} << 10;
+  if (freed_.holds(data)) return "in memory that it has freed";
+  const std::ptrdiff_t below = reinterpret_cast<const char*>(this) - static_cast<const char*>(data);
+  return below > 0 && below < kNear ? "on the stack of the call" : "";
 }
 
 void Watch::check_inputs() {
@@ -154,27 +195,45 @@ void Watch::check_place(std::size_t i) const {
   const Memory& memory = *output.memory;
   const std::size_t bytes = static_cast<std::size_t>(output.count()) * stored_size(output.dtype);
   if (memory.ours || memory.shared || memory.stored || memory.opaque || memory.token != 0) return;
-  if (is_mapped(memory.data, bytes)) return;
-  fail_at(ctx_.kernel().subject(), {TF_INTERNAL, "output " + std::to_string(i) + " has " + std::to_string(bytes) +
-                                                     " bytes at an address where nothing can be read"});
+  const std::string text = "output " + std::to_string(i) + " has " + std::to_string(bytes) + " bytes ";
+  if (!is_readable(memory.data, bytes)) {
+    fail_at(ctx_.kernel().subject(), {TF_INTERNAL, text + "at an address where nothing can be read"});
+  }
+  if (const std::string lost = bytes == 0 ? "" : lost_place(memory.data); !lost.empty()) {
+    fail_at(ctx_.kernel().subject(), {TF_INTERNAL, text + lost});
+  }
 }
 
-// Strings that hold together; those that do not are emptied, as they will be freed. All of them where
-// inputs are looked at as a whole, else some.
+// Strings that hold together, in memory that stays; those that do not are emptied, as they will be freed. Views
+// become copies: who owns their bytes, and for how long, is the plugin's affair. All are looked at where inputs
+// are looked at as a whole, else views and some others.
 void Watch::check_strings(std::size_t i) const {
   const TF_Tensor& output = *ctx_.outputs[i];
   auto* const strings = static_cast<TF_TString*>(output.memory->data);
   const auto count = static_cast<std::size_t>(output.count());
   const std::size_t step = whole_ ? 1 : std::max<std::size_t>(1, count / kSamples);
-  std::size_t k = 0;
-  while (k < count && is_whole(strings[k])) k += step;
-  if (k >= count) return;
-  for (std::size_t j = 0; j < count; ++j) {
-    if (!is_whole(strings[j])) TF_TString_Init(&strings[j]);
+  const auto problem_of = [&](const TF_TString& string) -> std::string {
+    if (!is_whole(string)) return "is none: its bytes lie where nothing can be read, or are more than it has room for";
+    const TF_TString_Type type = TF_TString_GetType(&string);
+    if (type == TF_TSTR_SMALL || type == TF_TSTR_OFFSET || TF_TString_GetSize(&string) == 0) return "";
+    const std::string lost = lost_place(TF_TString_GetDataPointer(&string));
+    return lost.empty() ? "" : "has its bytes " + lost;
+  };
+  std::string problem;
+  std::size_t bad = 0;
+  for (std::size_t k = 0; k < count && problem.empty(); ++k) {
+    const bool is_view = TF_TString_GetType(&strings[k]) == TF_TSTR_VIEW;
+    if (k % step != 0 && !is_view) continue;
+    problem = problem_of(strings[k]);
+    if (problem.empty() && is_view) own_bytes(strings[k]);
+    if (!problem.empty()) bad = k;
+  }
+  if (problem.empty()) return;
+  for (std::size_t k = bad; k < count; ++k) {
+    if (!problem_of(strings[k]).empty()) TF_TString_Init(&strings[k]);
   }
   fail_at(ctx_.kernel().subject(),
-          {TF_INTERNAL, "string " + std::to_string(k) + " of output " + std::to_string(i) +
-                            " is none: its bytes lie where nothing can be read, or are more than it has room for"});
+          {TF_INTERNAL, "string " + std::to_string(bad) + " of output " + std::to_string(i) + " " + problem});
 }
 
 void Watch::check_outputs() const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/freed_blocks.h"
 #include "kernels/context.h"
 
 namespace drystone::host::kernels {
@@ -18,9 +19,14 @@ std::uint64_t print_of_all(const unsigned char* bytes, std::size_t count) noexce
 class Watch {
  public:
   explicit Watch(TF_OpKernelContext& ctx);
+  ~Watch();
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
 
   // After the call: fails with INTERNAL where an input has changed, or memory around an output or of
-  // temporary tensors.
+  // temporary tensors; where an output lies in memory that the call has freed, or has, in the calls that are
+  // looked at as a whole, another shape than the op's shape function says. Strings of outputs own their bytes
+  // from then on: a view becomes a copy.
   void check();
 
  private:
@@ -34,8 +40,12 @@ class Watch {
   void check_outputs() const;
   void check_place(std::size_t i) const;
   void check_strings(std::size_t i) const;
+  void check_shapes() const;
+  std::string lost_place(const void* data) const;
 
   TF_OpKernelContext& ctx_;
+  const PluginFunction& function_;
+  FreedBlocks freed_;
   const std::size_t count_;
   bool whole_ = false;
   std::array<std::uint64_t, kFew> few_;

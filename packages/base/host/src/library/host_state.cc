@@ -220,19 +220,25 @@ namespace {
 
 thread_local int looks __attribute__((tls_model("initial-exec"))) = 0;
 
+thread_local int whole_looks __attribute__((tls_model("initial-exec"))) = 0;
+
 struct Look {
-  Look() noexcept { ++looks; }
-  ~Look() { --looks; }
+  explicit Look(bool is_whole_) noexcept : is_whole(is_whole_) { ++looks, whole_looks += is_whole; }
+  ~Look() { --looks, whole_looks -= is_whole; }
   Look(const Look&) = delete;
   Look& operator=(const Look&) = delete;
+
+  const bool is_whole;
 };
 
 }  // namespace
 
 bool is_looked_at() noexcept { return looks != 0; }
+bool is_environment_looked_at() noexcept { return whole_looks != 0; }
+int umask_now() noexcept { return Mask::read(); }
 
 struct HostState::Noted {
-  explicit Noted(Noting noting) {
+  explicit Noted(Noting noting) : look(noting == Noting::kAll) {
     if (noting == Noting::kAll) environment.emplace();
   }
 

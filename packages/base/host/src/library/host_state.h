@@ -39,8 +39,12 @@ class HostState {
   std::unique_ptr<Noted> noted_;
 };
 
-// Whether changes are watched on this thread.
+// Whether changes are watched on this thread, and those of the environment.
 bool is_looked_at() noexcept;
+bool is_environment_looked_at() noexcept;
+
+// The umask, without changing it; negative if the kernel does not say.
+int umask_now() noexcept;
 
 // What is written to standard output goes to standard error, for a scope: also what C's streams hold.
 class OutputToError {

@@ -1,7 +1,9 @@
 // The libraries that are open: see library/loaded.h.
 #include "library/loaded.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -9,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <set>
 
 #include "core/failure.h"
 #include "core/plugin_call.h"
@@ -80,11 +83,42 @@ void take(Library& library, const Changes& changes, const std::string& when) {
        {{DS_PAYLOAD_CODE, "plugin-changed-host"}, {DS_PAYLOAD_LIBRARY, library.path}});
 }
 
+// The numbers of the files that the process has open.
+std::set<int> open_files() {
+  std::set<int> out;
+  DIR* const folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return out;
+  while (const dirent* one = readdir(folder)) {
+    const int file = std::atoi(one->d_name);
+    if (one->d_name[0] != '.' && file != dirfd(folder)) out.insert(file);
+  }
+  closedir(folder);
+  return out;
+}
+
+// A remark about what a plugin has opened and not closed.
+void remark_opened(Library& library, const std::set<int>& before, const std::string& when) {
+  std::string all;
+  int count = 0;
+  for (const int file : open_files()) {
+    char text[256] = "";
+    const std::string link = "/proc/self/fd/" + std::to_string(file);
+    if (before.contains(file) || readlink(link.c_str(), text, sizeof text - 1) < 0) continue;
+    if (std::string_view(text).starts_with("/memfd:drystone-")) continue;  // of what was opened (library/open.h)
+    if (++count <= 4) all += (all.empty() ? "" : ", ") + std::string(text);
+  }
+  if (count == 0) return;
+  if (count > 4) all += ", ...";
+  library.warnings.push_back(when + " it opened " + (count == 1 ? "a file" : std::to_string(count) + " files") +
+                             " and left " + (count == 1 ? "it" : "them") + " open: " + all);
+}
+
 // Opens the file, whose constructors run.
 void open_into(DS_Library& library, const std::vector<std::string>& without) {
   install_crash_handlers();
   prepare_thread();
   const OutputToError elsewhere;
+  const std::set<int> files = open_files();
   HostState state;
   {
     const LibraryScope scope(&library);  // its constructors may register things
@@ -93,6 +127,7 @@ void open_into(DS_Library& library, const std::vector<std::string>& without) {
   }
   limit_exit_time();
   take(library, state.put_back(), "while it was opened");
+  remark_opened(library, files, "while it was opened");
 }
 
 DS_Library* open_new(const std::string& path, const FileState& checked,
@@ -131,12 +166,15 @@ void call(DS_Library& library, DS_EntryResult& result) {
     void* const function = entry_function(library, result.entry->symbol);
     prepare_thread();
     const OutputToError elsewhere;
+    const std::set<int> files = open_files();
     HostState state;
     {
       const PluginCall running(result.entry->symbol, library.path.c_str());
       result.entry->handler(library, function);
     }
-    take(library, state.put_back(), std::string("while ") + result.entry->symbol + " ran");
+    const std::string when = std::string("while ") + result.entry->symbol + " ran";
+    take(library, state.put_back(), when);
+    remark_opened(library, files, when);
   });
   limit_exit_time();
   global.report(&library.warnings);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <string_view>
+#include <unordered_map>
 
 #include "library/bound_symbols.h"
 
@@ -49,19 +49,26 @@ void write_over(const Mapped& file, void** place, void* function) noexcept {
   if (is_kept) mprotect(at, size, PROT_READ);
 }
 
+// Never destroyed: plugins may be opened while the process ends.
+const std::unordered_map<std::string_view, void*>& by_name() {
+  auto* const out = new std::unordered_map<std::string_view, void*>;
+  for (const Redirected& one : redirected_functions()) out->emplace(one.name, one.function);
+  return *out;
+}
+
 }  // namespace
 
 void redirect_calls(const std::string& path, const std::vector<Mapped>& before) {
+  static const auto& functions = by_name();
   std::vector<Mapped> mapped = mapped_files();
   std::erase_if(mapped, [&](const Mapped& file) {
     return std::any_of(before.begin(), before.end(), [&](const Mapped& old) { return old.dynamic == file.dynamic; });
   });
   for (const Mapped* file : own_files(path, mapped)) {
     for (const BoundSymbol& symbol : bound_symbols(*file)) {
-      for (const Redirected& one : redirected_functions()) {
-        if (std::strcmp(symbol.name, one.name) != 0 || *symbol.place == nullptr) continue;
-        if (*symbol.place == dlsym(RTLD_DEFAULT, one.name)) write_over(*file, symbol.place, one.function);
-      }
+      const auto found = functions.find(symbol.name);
+      if (found == functions.end() || *symbol.place == nullptr) continue;
+      if (*symbol.place == dlsym(RTLD_DEFAULT, symbol.name)) write_over(*file, symbol.place, found->second);
     }
   }
 }

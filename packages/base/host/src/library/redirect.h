@@ -4,11 +4,13 @@
 // What ends it says who called (library/crash_report.h). What changes the program's signals, files 0 to 2,
 // working folder, limits or timer is refused (EPERM) with a warning where changes are not looked at afterwards
 // (library/host_state.h): on a plugin's own threads, and in calls that are not looked at. Copies that were
-// made by fork do as they like.
+// made by fork do as they like. What is freed in a call that is looked after stays until the call is over
+// (core/freed_blocks.h), and what is opened in a call of a kernel is counted.
 #ifndef DRYSTONE_HOST_LIBRARY_REDIRECT_H_
 #define DRYSTONE_HOST_LIBRARY_REDIRECT_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "library/binding.h"
@@ -26,6 +28,30 @@ struct Redirected {
 };
 
 const std::vector<Redirected>& redirected_functions();
+
+// Those of them that change settings of the program, that give memory back, and that open files.
+void add_setting_functions(std::vector<Redirected>& all);
+void add_memory_functions(std::vector<Redirected>& all);
+void add_file_functions(std::vector<Redirected>& all);
+
+template <class Function>
+Redirected instead(const char* name, Function* function) {
+  return {name, reinterpret_cast<void*>(function)};
+}
+
+// Whether the plugin that `caller` is in may change this: what it changes is looked at and put back, or it is a
+// copy that it has made. Else errno is EPERM, and the first time is a warning.
+bool may_change(const char* what, const void* caller);
+// The same for what nobody puts back.
+bool may_change_for_good(const char* what, const void* caller);
+// Of a standard stream; any other file may be.
+bool may_change_stream(int file, const void* caller);
+
+// A file that is being closed is no longer counted.
+void forget_opened(int file) noexcept;
+
+// Warns, once for each library, where calls of its kernels have left many files open. `when`: in which call.
+void remark_left_open(const char* library, const std::string& when) noexcept;
 
 }  // namespace drystone::host
 

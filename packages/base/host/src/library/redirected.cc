@@ -95,6 +95,7 @@ long system_call(long number, long a, long b, long c, long d, long e, long f) {
   const void* const caller = __builtin_return_address(0);
   if (number == SYS_exit_group) say_ended("the process was ended by a system call", caller);
   if (number == SYS_kill && is_own(static_cast<pid_t>(a))) say_signalled(static_cast<int>(b), caller);
+  if (number == SYS_close_range && !may_change_for_good("files of others", caller)) return -1;
   if (number == SYS_tgkill && static_cast<pid_t>(a) == getpid()) say_signalled(static_cast<int>(c), caller);
   return ::syscall(number, a, b, c, d, e, f);
 }
@@ -129,9 +130,25 @@ bool is_new(const char* library, const char* what) {
   return told->all.emplace(library, what).second;
 }
 
-// Whether the plugin may: what it changes is looked at, or it is a copy that it has made.
+bool may_change_handler(int number, const void* caller) {
+  switch (number) {
+    case SIGINT: return may_change("the handler of SIGINT", caller);
+    case SIGTERM: return may_change("the handler of SIGTERM", caller);
+    case SIGPIPE: return may_change("the handler of SIGPIPE", caller);
+    case SIGCHLD: return may_change("the handler of SIGCHLD", caller);
+    case SIGHUP: case SIGQUIT: case SIGALRM: case SIGTSTP: return may_change("the handler of a signal", caller);
+    default: return true;
+  }
+}
+
+}  // namespace
+
 bool may_change(const char* what, const void* caller) {
-  if (is_looked_at() || is_forked_copy()) return true;
+  return is_looked_at() || may_change_for_good(what, caller);
+}
+
+bool may_change_for_good(const char* what, const void* caller) {
+  if (is_forked_copy()) return true;
   const char* const library = plugin_at(caller);
   if (library != nullptr && answered(false, [&] { return is_new(library, what); })) {
     TF_Log(TF_WARNING, "plugin %s: it tried to change %s, which is the program's; that was refused", library, what);
@@ -140,10 +157,12 @@ bool may_change(const char* what, const void* caller) {
   return false;
 }
 
-bool may_change_handler(int number, const void* caller) {
-  if (number != SIGINT && number != SIGTERM) return true;
-  return may_change(number == SIGINT ? "the handler of SIGINT" : "the handler of SIGTERM", caller);
+bool may_change_stream(int file, const void* caller) {
+  constexpr const char* kNames[] = {"standard input", "standard output", "standard error"};
+  return file < 0 || file > STDERR_FILENO || may_change(kNames[file], caller);
 }
+
+namespace {
 
 int handled(int number, const struct sigaction* given, struct sigaction* before) {
   if (given != nullptr && !may_change_handler(number, __builtin_return_address(0))) return -1;
@@ -154,12 +173,8 @@ sighandler_t handled_simply(int number, sighandler_t handler) {
   return may_change_handler(number, __builtin_return_address(0)) ? ::signal(number, handler) : SIG_ERR;
 }
 
-bool may_change_stream(int file, const void* caller) {
-  constexpr const char* kNames[] = {"standard input", "standard output", "standard error"};
-  return file < 0 || file > STDERR_FILENO || may_change(kNames[file], caller);
-}
-
 int closed(int file) {
+  forget_opened(file);
   return may_change_stream(file, __builtin_return_address(0)) ? ::close(file) : -1;
 }
 
@@ -172,6 +187,7 @@ int doubled_with(int file, int as, int flags) {
 }
 
 int stream_closed(FILE* stream) {
+  if (stream != nullptr) forget_opened(fileno(stream));
   return may_change_stream(stream == nullptr ? -1 : fileno(stream), __builtin_return_address(0)) ? std::fclose(stream) : EOF;
 }
 
@@ -197,39 +213,40 @@ int timed(decltype(ITIMER_REAL) which, const struct itimerval* given, struct iti
   return may_change(kTimer, __builtin_return_address(0)) ? ::setitimer(which, given, before) : -1;
 }
 
-template <class Function>
-Redirected instead(const char* name, Function* function) {
-  return {name, reinterpret_cast<void*>(function)};
-}
-
 }  // namespace
 
 const std::vector<Redirected>& redirected_functions() {
-  static const auto* all = new std::vector<Redirected>{
-      instead("exit", ended_by_exit),
-      instead("quick_exit", ended_by_quick_exit),
-      instead("_exit", ended_at_once),
-      instead("_Exit", ended_at_once),
-      instead("kill", signalled),
-      instead("killpg", signalled_group),
-      instead("raise", raised),
-      instead("pthread_kill", signalled_thread),
-      instead("syscall", system_call),
-      instead("execve", executed),
-      instead("execv", executed_here),
-      instead("execvp", executed_found),
-      instead("sigaction", handled),
-      instead("signal", handled_simply),
-      instead("close", closed),
-      instead("dup2", doubled),
-      instead("dup3", doubled_with),
-      instead("fclose", stream_closed),
-      instead("chdir", folder_changed),
-      instead("fchdir", folder_changed_to),
-      instead("setrlimit", limited),
-      instead("alarm", alarmed),
-      instead("setitimer", timed),
-  };
+  static const auto* all = [] {
+    auto* const made = new std::vector<Redirected>{
+        instead("exit", ended_by_exit),
+        instead("quick_exit", ended_by_quick_exit),
+        instead("_exit", ended_at_once),
+        instead("_Exit", ended_at_once),
+        instead("kill", signalled),
+        instead("killpg", signalled_group),
+        instead("raise", raised),
+        instead("pthread_kill", signalled_thread),
+        instead("syscall", system_call),
+        instead("execve", executed),
+        instead("execv", executed_here),
+        instead("execvp", executed_found),
+        instead("sigaction", handled),
+        instead("signal", handled_simply),
+        instead("close", closed),
+        instead("dup2", doubled),
+        instead("dup3", doubled_with),
+        instead("fclose", stream_closed),
+        instead("chdir", folder_changed),
+        instead("fchdir", folder_changed_to),
+        instead("setrlimit", limited),
+        instead("alarm", alarmed),
+        instead("setitimer", timed),
+    };
+    add_setting_functions(*made);
+    add_memory_functions(*made);
+    add_file_functions(*made);
+    return made;
+  }();
   return *all;
 }
 

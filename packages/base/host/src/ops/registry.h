@@ -31,6 +31,7 @@ struct PluginOp {
   ShapeFunction shape_function = nullptr;
   bool is_watched = false;                       // of an untrusted library
   mutable std::atomic<bool> shapes_clean{false};  // a call of it left the host's state as it was
+  mutable std::atomic<bool> refusal_told{false};  // it refused what a kernel took, which was said
 };
 
 // Add a valid definition. An equal one that is known already is left as it is (but takes a shape

@@ -1,6 +1,7 @@
 // Nodes and contexts of shape inference.
 #include "ops/shape.h"
 
+#include <algorithm>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -72,6 +73,19 @@ std::string_view NodeAttrs::find(const OpDef& def, std::string_view name) const 
   }
   const AttrDef* attr = def.attr(name);
   return attr == nullptr || !attr->default_value ? std::string_view() : *attr->default_value;
+}
+
+bool Shape::agrees_with(const Shape& other) const {
+  if (!known || !other.known) return true;
+  const auto agree = [](std::int64_t a, std::int64_t b) { return a < 0 || b < 0 || a == b; };
+  return std::ranges::equal(dims, other.dims, agree);
+}
+
+std::string to_text(const Shape& shape) {
+  if (!shape.known) return "?";
+  std::string out;
+  for (const std::int64_t dim : shape.dims) out += (out.empty() ? "" : ", ") + (dim < 0 ? "?" : std::to_string(dim));
+  return "[" + out + "]";
 }
 
 NodeAttrs parse_node(std::string_view node_def) {

@@ -21,7 +21,13 @@ struct Shape {
   std::vector<std::int64_t> dims;
 
   std::int64_t rank() const { return known ? static_cast<std::int64_t>(dims.size()) : kUnknown; }
+
+  // Whether a tensor may have both: ranks and dimensions are equal where both know them.
+  bool agrees_with(const Shape& other) const;
 };
+
+// "[2, ?]", or "?" for an unknown rank.
+std::string to_text(const Shape& shape);
 
 // Where a node's attribute stands, else the definition's default; empty for neither.
 struct NodeAttrs {

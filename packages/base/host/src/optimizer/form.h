@@ -11,9 +11,14 @@
 #define DRYSTONE_HOST_OPTIMIZER_FORM_H_
 
 #include <cstddef>
-#include <cstring>
+#include <string>
+#include <string_view>
 
 #include "core/failure.h"
+#include "core/freed_blocks.h"
+#include "core/plugin_call.h"
+#include "core/readable.h"
+#include "drystone/logging.h"
 #include "optimizer/item.h"
 
 namespace drystone::host {
@@ -21,8 +26,11 @@ namespace drystone::host {
 // The arguments of one call of optimize_func, and what it answered in whichever of them.
 class Call {
  public:
-  Call(const ItemPtr& item, const TF_Buffer& graph) : item_(item), graph_(graph) {
+  // The plugin gets a copy of the bytes, which it may then damage.
+  Call(const ItemPtr& item, std::string_view graph, const std::string& library)
+      : item_(item), library_(library), copy_(graph), graph_{copy_.data(), copy_.size(), nullptr} {
     item_->answer = {};
+    freed_.lend(copy_.data(), copy_.size() + 1);
   }
   ~Call() {
     release(item_->answer);
@@ -33,7 +41,9 @@ class Call {
 
   void run(const TP_Optimizer& functions, void* state) {
     static_assert(offsetof(TF_GrapplerItem, answer) == 0);
+    freed_.begin();
     functions.optimize_func(state, &graph_, item_.get(), &fourth_.answer, &fifth_);
+    freed_.end();
   }
 
   // The status that is not OK, or NULL.
@@ -46,11 +56,18 @@ class Call {
     return fourth_.answer.data != nullptr ? fourth_.answer : item_->answer;
   }
 
-  bool answered_input() const {
+  // Why the answer must not be read, or "".
+  const char* problem() const {
+    constexpr std::size_t kMost = std::size_t{1} << 31;  // of a message
     const TF_Buffer& found = answer();
-    return found.length == graph_.length &&
-           (found.data == graph_.data ||
-            std::memcmp(found.data, graph_.data, graph_.length) == 0);
+    if (found.length >= kMost) return "it has 2 GiB or more";
+    if (freed_.holds(found.data)) return "it lies in memory that the plugin has freed";
+    return is_readable(found.data, found.length) ? "" : "it lies where nothing can be read";
+  }
+
+  bool answered_input(std::string_view graph) const {
+    const TF_Buffer& found = answer();
+    return std::string_view(static_cast<const char*>(found.data), found.length) == graph;
   }
 
   TF_Buffer* graph() { return &graph_; }
@@ -58,8 +75,12 @@ class Call {
  private:
   // Freed by the plugin's own deallocator. Data that is the input's stays.
   void release(TF_Buffer& buffer) noexcept {
-    if (buffer.data == nullptr || buffer.data == graph_.data) return;
-    if (buffer.data_deallocator == nullptr) return;
+    if (buffer.data == nullptr || buffer.data == copy_.data()) return;
+    if (buffer.data_deallocator == nullptr || freed_.holds(buffer.data)) return;
+    if (!is_readable(reinterpret_cast<const void*>(buffer.data_deallocator), 1)) {
+      return TF_Log(TF_ERROR, "%s: the data_deallocator of its graph is no function", library_.c_str());
+    }
+    const PluginCall running("data_deallocator", library_.c_str());
     answered(0, [&] {  // it is the plugin's, and may throw
       buffer.data_deallocator(const_cast<void*>(buffer.data), buffer.length);
       return 0;
@@ -67,7 +88,10 @@ class Call {
   }
 
   const ItemPtr& item_;
+  const std::string& library_;
+  std::string copy_;
   TF_Buffer graph_;
+  FreedBlocks freed_;
   TF_Status fourth_;
   TF_Status fifth_;
 };

@@ -6,6 +6,7 @@
 #include "core/buffer.h"
 #include "core/failure.h"
 #include "core/live.h"
+#include "core/live_set.h"
 #include "drystone/optimizer.h"
 #include "drystone/sdk/wire.hpp"
 #include "ops/registry.h"
@@ -21,6 +22,12 @@ struct TF_FunctionLibraryDefinition {
 
 namespace drystone::host {
 namespace {
+
+// Never destroyed: threads of plugins may outlive main().
+LiveSet<TF_FunctionLibraryDefinition>& given() {
+  static auto& all = *new LiveSet<TF_FunctionLibraryDefinition>("library", "it deleted a function library that had been deleted");
+  return all;
+}
 
 // GraphDef.library 2; FunctionDefLibrary.function 1; FunctionDef.signature 1; OpDef.name 1.
 constexpr std::uint32_t kLibrary = 2;
@@ -60,7 +67,7 @@ void read_library(std::string_view graph, TF_FunctionLibraryDefinition* out) {
 }
 
 void look_up(const TF_FunctionLibraryDefinition* library, const char* name, TF_Buffer* out) {
-  require(library, "library");
+  given().require(library);
   require(name, "name");
   const auto function = library->signatures.find(name);
   if (function != library->signatures.end()) return fill(out, function->second);
@@ -85,12 +92,13 @@ TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* g
   guarded(status_or_none(status), "TF_NewFunctionLibraryDefinition", [&] {
     auto made = std::make_unique<TF_FunctionLibraryDefinition>();
     read_library(view(graph), made.get());
+    given().add(made.get());
     out = made.release();
   });
   return out;
 }
 
-void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* library) { delete library; }
+void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* library) { given().erase(library); }
 
 void TF_LookUpOpDef(TF_FunctionLibraryDefinition* library, const char* name, TF_Buffer* out,
                     TF_Status* status) {

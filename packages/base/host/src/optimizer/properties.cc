@@ -3,6 +3,7 @@
 
 #include "core/buffer.h"
 #include "core/failure.h"
+#include "core/live_set.h"
 #include "optimizer/item.h"
 
 struct TF_GraphProperties {
@@ -13,12 +14,18 @@ struct TF_GraphProperties {
 namespace drystone::host {
 namespace {
 
+// Never destroyed: threads of plugins may outlive main().
+LiveSet<TF_GraphProperties>& given() {
+  static auto& all = *new LiveSet<TF_GraphProperties>("properties", "it deleted graph properties that had been deleted");
+  return all;
+}
+
 using Side = std::vector<std::string_view> Answer::Node::*;
 
 // The properties of one side of a node; NULL for a node that is not there.
 const std::vector<std::string_view>* find(TF_GraphProperties* properties, const char* name,
                                           Side side) {
-  require(properties, "properties");
+  given().require(properties);
   require(name, "name");
   if (properties->answer == nullptr) return nullptr;
   const auto found = properties->answer->nodes.find(name);
@@ -63,7 +70,7 @@ int bits(TF_Bool feeds, TF_Bool aggressive, TF_Bool inputs, TF_Bool outputs) {
 }
 
 void infer_into(TF_GraphProperties* properties, int flags) {
-  require(properties, "properties");
+  given().require(properties);
   ItemState& item = *properties->item;
   if (!item.alive) {
     fail(TF_FAILED_PRECONDITION, "the item of these properties is gone; it must outlive them");
@@ -83,10 +90,14 @@ extern "C" {
 
 TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item) {
   if (item == nullptr || item->state == nullptr) return nullptr;
-  return new (std::nothrow) TF_GraphProperties{item->state, nullptr};
+  return answered<TF_GraphProperties*>(nullptr, [&] {
+    auto made = std::make_unique<TF_GraphProperties>(item->state, nullptr);
+    given().add(made.get());
+    return made.release();
+  });
 }
 
-void TF_DeleteGraphProperties(TF_GraphProperties* properties) { delete properties; }
+void TF_DeleteGraphProperties(TF_GraphProperties* properties) { given().erase(properties); }
 
 void TF_InferStatically(TF_GraphProperties* properties, TF_Bool assume_valid_feeds,
                         TF_Bool aggressive_shape_inference, TF_Bool include_input_tensor_values,

@@ -109,7 +109,7 @@ struct Work {
     const DeviceFill& known = state->fill;
     prepare_thread();
     HostState host;
-    Call asked(item, {known.graph.data(), known.graph.size(), nullptr});
+    Call asked(item, known.graph, optimizer->library);
     State of_call(*optimizer);
     optimize(*optimizer, of_call.get(), item.get(), asked);
     of_call.destroy();
@@ -118,7 +118,10 @@ struct Work {
     if (made.data == nullptr || made.length == 0) {
       fail(TF_INTERNAL, name_of(*optimizer) + " said OK but left the optimized graph empty");
     }
-    changed = !asked.answered_input();
+    if (const std::string problem = asked.problem(); !problem.empty()) {
+      fail(TF_INTERNAL, name_of(*optimizer) + " gave a bad graph: " + problem);
+    }
+    changed = !asked.answered_input(known.graph);
     if (!changed) return;
     try {
       answer = strip_device(view(&made), known);

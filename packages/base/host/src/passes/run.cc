@@ -1,6 +1,8 @@
 // Running a plugin's pass: DS_RunPass.
+#include "core/buffer.h"
 #include "core/failure.h"
 #include "core/plugin_call.h"
+#include "core/readable.h"
 #include "drystone_host/passes.h"
 #include "library/crash_report.h"
 #include "library/loaded.h"
@@ -13,8 +15,23 @@ std::string name_of(const RegisteredPass& pass) {
   return "pass " + pass.name + " of " + pass.library;
 }
 
+// The caller reads them: what cannot be read is left out.
+void check_results(const RegisteredPass& pass, const DS_PassCall& call) {
+  bool is_good = true;
+  for (int k = 0; k < call.num_graphs; ++k) {
+    TF_Buffer& result = *call.results[k];
+    if (is_readable(result.data, result.length)) continue;
+    result = {nullptr, 0, nullptr};
+    is_good = false;
+  }
+  if (is_good) return;
+  fail(TF_INTERNAL, name_of(pass) + " gave a graph that lies where nothing can be read", {{DS_PAYLOAD_LIBRARY, pass.library}});
+}
+
 void run(const RegisteredPass& pass, const DS_PassCall& call) {
   TF_Status status;
+  const LentBuffers graphs(const_cast<TF_Buffer* const*>(call.graphs), call.num_graphs);
+  const LentBuffers results(call.results, call.num_graphs);
   prepare_thread();
   HostState host;
   const PluginCall running(pass.name.c_str(), pass.library.c_str());
@@ -25,6 +42,7 @@ void run(const RegisteredPass& pass, const DS_PassCall& call) {
   } catch (...) {
     fail(TF_INTERNAL, name_of(pass) + " threw a C++ exception");
   }
+  check_results(pass, call);
   settle_changes(pass.library, host, "while its pass " + pass.name + " ran");
   if (status.code != TF_OK) pass_on(status, name_of(pass) + " failed: ", {{DS_PAYLOAD_LIBRARY, pass.library}});
 }
