@@ -1,4 +1,4 @@
-"""The zoo's abuse of memory: what is freed, deleted or given that must not be is found out and named."""
+"""The zoo's abuse of memory: what is freed, deleted or given wrongly is found out and named."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passwords of secret keys: from an option, the environment, a file, or whoever sits at the terminal."""
+"""Passwords of secret keys: from an option, the environment, a file, or the terminal."""
 
 from __future__ import annotations
 
