@@ -40,6 +40,7 @@ LEFT_OUT = (
 # What a sanitizer writes as it ends the process must not be held back: no capture of files.
 PYTEST = (
     "-q", "--capture=sys", "-p", "no:cacheprovider", "--timeout=3600",
+    "-o", "faulthandler_timeout=3600",
     *(word for test in LEFT_OUT for word in ("--deselect", test)),
 )  # fmt: skip
 PROGRAMS = ("plans_stress", "parallel_run_test", "operators_test")

@@ -311,7 +311,7 @@ CHANGES = [
     ('setlocale(LC_ALL, "C")', "the locale, from "),
     ('setenv("ZOO", "1", 1)', "the environment variable ZOO, which was not set"),
     ("close(1)", "standard output"),
-    ('dup2(open("/dev/null", O_RDWR), 2)', "standard error"),
+    ('int f = open("/dev/null", O_RDWR); dup2(f, 2); close(f)', "standard error"),
     ('prctl(PR_SET_NAME, "mine")', "the thread's name"),
 ]
 

@@ -23,10 +23,11 @@ from drystone_optimizer.core.rules import Numeric
 __all__ = ["SECONDS", "try_both"]
 
 SECONDS: Final = 3.0
-"""For each of the two graphs, to prepare and to run it."""
+"""For each of the two graphs, to prepare and to run it; of the processor's, on a busy machine."""
 _SAMPLES: Final = 2
 _NODES: Final = 20_000
 _SLOWER: Final = 20
+_BUSY: Final = 10
 _LATE: Final = ("deadline-exceeded", "cancelled")
 
 
@@ -41,9 +42,9 @@ def try_both(
         return
     try:
         samples = draw(inputs_of(before, feeds), 0, _SAMPLES, {})
-        begin = time.monotonic()
-        known = list(_results(before, fetches, samples))
-        took = time.monotonic() - begin
+        begin = time.process_time()
+        known = _results(before, fetches, samples)
+        took = time.process_time() - begin
     except DrystoneError:
         return
     numeric, found = Numeric.APPROXIMATE, list[list[Any]]()
@@ -53,7 +54,7 @@ def try_both(
         if error.code not in _LATE:
             told = f"the graph does not run any more: {error.what}"
             refuse(plugin, numeric, len(found), told, error)
-        if took < SECONDS / _SLOWER:
+        elif took < SECONDS / _SLOWER:
             told = f"it is not done after {SECONDS:.0f} s, the graph before took {took:.2g} s"
             refuse(plugin, numeric, len(found), told, error)
     for k, (was, now) in enumerate(zip(known, found, strict=False)):
@@ -67,12 +68,27 @@ def _has_no_effects(graph: Graph) -> bool:
     return all(node.op.startswith("Placeholder") or effects.level(node) == 0 for node in graph)
 
 
-def _results(graph: Graph, fetches: Sequence[str], samples: Sequence[Feeds]) -> Iterator[list[Any]]:
+def _results(graph: Graph, fetches: Sequence[str], samples: Sequence[Feeds]) -> list[list[Any]]:
+    """Of each sample. Where the machine is busy with other things there is more time."""
+    begin, found = time.process_time(), list[list[Any]]()
+    try:
+        for values in _of_each(graph, fetches, samples, SECONDS):
+            found.append(values)
+        return found
+    except DrystoneError as error:
+        if error.code not in _LATE or time.process_time() - begin > SECONDS / 4:
+            raise
+    return found or list(_of_each(graph, fetches, samples, _BUSY * SECONDS))
+
+
+def _of_each(
+    graph: Graph, fetches: Sequence[str], samples: Sequence[Feeds], seconds: float
+) -> Iterator[list[Any]]:
     """Of each sample; after one that took half of the time, of no more."""
-    config = SessionConfig(optimizer="off", deterministic=True, deadline=SECONDS)
+    config = SessionConfig(optimizer="off", deterministic=True, deadline=seconds)
     with Session(graph, config) as session:
         for sample in samples:
             begin = time.monotonic()
             yield list(session.run(list(fetches), dict(sample)))
-            if time.monotonic() - begin > SECONDS / 2:
+            if time.monotonic() - begin > seconds / 2:
                 return
