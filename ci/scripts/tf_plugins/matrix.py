@@ -8,7 +8,8 @@ this environment) x threads (1, 2). Each is a process of its own that runs every
 process goes on with the next one. ONNX files are left out.
 
 Prints a line per run and per configuration, then a table; --json FILE has a row per run. Exit
-status 1 where a process died, a model could not run, or a value is off. `nox -s intel_matrix` installs the wheel.
+status 1 where a process died, a model could not run, or a value is off. `nox -s intel_matrix`
+installs the wheel.
 """
 
 from __future__ import annotations
