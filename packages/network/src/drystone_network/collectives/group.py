@@ -27,7 +27,7 @@ __all__ = ["Group"]
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
-_CHUNK: Final = 256 << 10  # bytes that go round at once: one is summed while the next one comes
+_CHUNK: Final = 1 << 20  # bytes that go round at once: one is summed while the next one comes
 _HELLO: Final = 1
 _ROUND: Final = 2
 _LOOK: Final = 0.2
@@ -78,6 +78,7 @@ class Group:
         self._lock = threading.Lock()
         self._calls = 0
         self._until = 0.0
+        self._kept = np.empty(0, np.uint8)
         self._gone: Happened | None = None
         self._done: dict[int, Happened] = {}
         places = [_place(transport, cluster.address(t)) for t in self.tasks]
@@ -353,7 +354,10 @@ class Group:
         out, inn = own[bounds[give] : bounds[give + 1]], own[bounds[get] : bounds[get + 1]]
         chunks = math.ceil(inn.size / least)
         places = [inn[k * least : (k + 1) * least] for k in range(chunks)]
-        rooms = places if take is None else [np.empty_like(place) for place in places]
+        rooms = places
+        if take is not None:
+            room = self._room(inn)
+            rooms = [room[k * least : (k + 1) * least] for k in range(chunks)]
         tag = (_ROUND, self._calls << 32 | step + 1)
         tokens = [self._receive(self._before, tag, into=room) for room in rooms]
         sent = [
@@ -366,6 +370,12 @@ class Group:
                 take(place, room)
         for token in filter(None, sent):
             self._wait(token, self._until)
+
+    def _room(self, share: Array) -> Array:
+        """Memory for what is added to a share; kept, as fresh pages take as long as the sums."""
+        if self._kept.nbytes < share.nbytes:
+            self._kept = np.empty(share.nbytes, np.uint8)
+        return self._kept[: share.nbytes].view(share.dtype)
 
     def _pass_on(self, data: Array, root: int) -> None:
         """Send bytes round the ring from ``root``, each chunk on as soon as it is here."""

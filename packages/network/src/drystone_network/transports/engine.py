@@ -78,7 +78,7 @@ class Engine:
         self._held = _Held()
         self._tokens = itertools.count(1)
         self._kept: dict[int, Any] = {}
-        self._events = [Event() for _ in range(_ROOM)]
+        self._events = [Event(struct_size=c.sizeof(Event)) for _ in range(_ROOM)]
         self._pointers = (c.POINTER(Event) * _ROOM)(*map(c.pointer, self._events))
 
     def __enter__(self) -> Self:
@@ -180,8 +180,6 @@ class Engine:
     def progress(self, seconds: float = math.inf) -> list[Happened]:
         """What has happened; waits for it, at most so long."""
         wait = -1 if math.isinf(seconds) else max(0, int(seconds * 1e6))
-        for event in self._events:
-            event.struct_size = c.sizeof(Event)
         count = self.fns.progress(
             self._handle, wait, self._pointers, _ROOM, self._held.status.pointer
         )
