@@ -25,6 +25,7 @@ SECTIONS = {
     "host-calls": "host_calls",
     "optimizers": "round_trip",
     "small-files": "small_files",
+    "network": "network",
 }
 """Sections by name, in the order they run, with the module of each."""
 
