@@ -1,0 +1,1 @@
+"""Graphs and gradients over processes whose environments hold nothing but wheels."""
