@@ -39,7 +39,7 @@ def main(file: str) -> None:
         loss, grads = step(weights, x[k, share], y[k, share])
         weights = {n: weights[n] - np.float32(RATE) * np.asarray(grads[n]) for n in weights}
         losses.append(float(loss))
-    np.savez(file, losses=np.array(losses), **weights)
+    np.savez(file, losses=np.array(losses), w=weights["w"], b=weights["b"])
 
 
 if __name__ == "__main__":
