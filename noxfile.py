@@ -35,6 +35,7 @@ from ci.scripts.sessions import (  # noqa: E402
     lint_steps,
     package_tests,
     pytest,
+    run_distributed,
     run_types,
     test_steps,
     without_cpu,
@@ -261,16 +262,7 @@ def conformance(session: nox.Session) -> None:
 @nox.session
 def distributed(session: nox.Session) -> None:
     """Two workers and a client, each with an environment of its own: models, and training."""
-    wheels = build_packages(session, only=("network",), quick=True)
-    install_built(session, wheels)
-    pythons = []
-    for k in range(2):
-        folder = Path(session.create_tmp(), f"worker-{k}")
-        session.run("uv", "venv", "-q", "--clear", str(folder))
-        python = str(folder / "bin" / "python")
-        session.run("uv", "pip", "install", "-q", "--python", python, *map(str, wheels))
-        pythons.append(python)
-    session.run("python", "-m", "ci.scripts.distributed", *pythons)
+    run_distributed(session)
 
 
 @nox.session

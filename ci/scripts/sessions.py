@@ -30,6 +30,7 @@ __all__ = [
     "lint_steps",
     "package_tests",
     "pytest",
+    "run_distributed",
     "run_types",
     "test_steps",
     "without_cpu",
@@ -143,6 +144,19 @@ def pytest(session: nox.Session, report: str, *arguments: str) -> None:
     order = (f"--randomly-seed={randrange(2**32)}",) if any_order else ("-p", "no:randomly")
     command = ("pytest", "-q", *order, "--durations=10", f"--junitxml={REPORTS / report}.xml")
     session.run(*command, *arguments, *(word for word in session.posargs if word != ANY_ORDER))
+
+
+def run_distributed(session: nox.Session) -> None:
+    """Have two workers, each with an environment of its own, serve the session's own."""
+    wheels = build_packages(session, only=("network",), quick=True)
+    install_built(session, wheels)
+    pythons = []
+    for k in range(2):
+        folder = Path(session.create_tmp(), f"worker-{k}")
+        session.run("uv", "venv", "-q", "--clear", str(folder))
+        pythons.append(str(folder / "bin" / "python"))
+        session.run("uv", "pip", "install", "-q", "--python", pythons[k], *map(str, wheels))
+    session.run("python", "-m", "ci.scripts.distributed", *pythons)
 
 
 def lint_steps(session: nox.Session, steps: Steps) -> None:
