@@ -209,8 +209,8 @@ class _Trial:
 
 
 def _failures(done: subprocess.CompletedProcess[str]) -> str:
-    """The names of tests that failed."""
-    marks = ("FAILED", "ERROR", "WRONG", "FAIL ")
+    """The names of tests that failed, and what they say."""
+    marks = ("FAILED", "ERROR", "WRONG", "FAIL ", "E   ")
     lines = [line.strip() for line in done.stdout.splitlines()]
     return " | ".join(line for line in lines if line.startswith(marks))[:600]
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import drystone_conformance
 import pytest
+from drystone_conformance import live
 from drystone_conformance.children import Outcome, run_suites
 from drystone_conformance.random_cases import random_case
 from drystone_conformance.toggles import ALL_OFF, ALL_PASSES, WITH_IT, configs_of, main, measure
@@ -221,3 +223,17 @@ def test_nothing_is_run_where_no_suite_is_offered(tmp_path: Path) -> None:
     assert said == ["== library"]
     assert found.failed > 0
     assert found.deaths == 0
+
+
+def test_what_a_thread_lets_go_later_is_not_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What worked for a call may end after it; what stays is still found."""
+    kept: list[float] = []
+    monkeypatch.setattr(live, "PATIENCE", 0.5)
+
+    def going() -> dict[str, int]:
+        return {"items": sum(time.monotonic() - made < 0.1 for made in kept)}
+
+    monkeypatch.setattr(live, "live_objects", going)
+    assert live.grown(lambda: kept.append(time.monotonic())) == {}
+    monkeypatch.setattr(live, "live_objects", lambda: {"items": len(kept), "buffers": 3})
+    assert live.grown(lambda: kept.append(0.0)) == {"items": 1.0}

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 from drystone_base.host.live import live_objects
 
 __all__ = ["grown"]
+
+PATIENCE = 2.0
+"""Seconds that objects have to go: a thread that worked for a call may end after the call."""
 
 
 def grown(call: Callable[[], Any], times: int = 5) -> dict[str, float]:
@@ -17,6 +21,13 @@ def grown(call: Callable[[], Any], times: int = 5) -> dict[str, float]:
     before = live_objects()
     for _ in range(times):
         call()
-    after = live_objects()
-    left = {kind: (after[kind] - before[kind]) / times for kind in after}
-    return {kind: count for kind, count in left.items() if count > 0}
+    end = time.monotonic() + PATIENCE
+    while (left := _more(before, times)) and time.monotonic() < end:
+        time.sleep(0.01)
+    return left
+
+
+def _more(before: dict[str, int], times: int) -> dict[str, float]:
+    """What there is more of than before, a call."""
+    now = live_objects()
+    return {kind: (now[kind] - before[kind]) / times for kind in now if now[kind] > before[kind]}
