@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from drystone_base.tracing.control_flow import switch as switch
     from drystone_base.tracing.control_flow import while_loop as while_loop
     from drystone_base.tracing.gradient import custom_gradient as custom_gradient
+    from drystone_base.tracing.gradient import recompute as recompute
     from drystone_base.tracing.store import VariableStore as VariableStore
     from drystone_base.tracing.tensor import Tensor as Tensor
     from drystone_base.tracing.variable import Variable as Variable
@@ -114,6 +115,7 @@ _HOME = {
     "modules": "",
     "plugins": "",
     "read_graph": ".loaders",
+    "recompute": ".tracing.gradient",
     "register_py_func": ".state.py_functions",
     "restore_checkpoint": ".api.saving",
     "save": ".api.saving",
@@ -172,6 +174,7 @@ __all__ = [
     "modules",
     "plugins",
     "read_graph",
+    "recompute",
     "register_py_func",
     "restore_checkpoint",
     "save",

@@ -178,11 +178,21 @@ def zeros(b: Builder, output: Output, dtype: DType | None = None) -> Output:
 
 
 class GradientBuilder(Builder):
-    """A builder that knows of which outputs gradients are needed: those in ``needed``."""
+    """A builder that knows of which outputs gradients are needed: those in ``needed``.
+
+    ``made`` are the nodes that it has added.
+    """
 
     def __init__(self, graph: Graph, needed: Container[Output]) -> None:
         super().__init__(graph, "gradients")
         self.needed = needed
+        self.made: list[Node] = []
+
+    def node(self, *args: Any, **kwargs: Any) -> Node:
+        """As a builder's."""
+        found = super().node(*args, **kwargs)
+        self.made.append(found)
+        return found
 
 
 def needs(b: Builder, output: Output) -> bool:

@@ -30,11 +30,13 @@ from drystone_base.graph.topology import reachable, topological_order
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.attrs import FunctionRef
 
-__all__ = ["Backward", "Calls", "NoGradient", "gradients_of", "passes"]
+__all__ = ["RECOMPUTED", "Backward", "Calls", "NoGradient", "gradients_of", "passes"]
 
 Calls: TypeAlias = "Callable[[Backward, Node, FunctionRef, list[Grad | None]], Grads]"
 """Gradients of a call of a function."""
 
+RECOMPUTED: Final = "_recompute_hint"
+"""The mark of nodes whose values are computed again for gradients, rather than held until then."""
 _CALLS: Final = frozenset({"PartitionedCall", "StatefulPartitionedCall"})
 _FRAMES: Final = frozenset({"Enter", "Exit", "NextIteration", "Merge", "Switch"})
 
@@ -159,7 +161,19 @@ class Backward:
         if not takes_slices(rule):
             given = [None if g is None else dense(self.b, g) for g in given]
         whole = [self._or_zeros(o, g) for o, g in zip(outputs, given, strict=True)]
-        return rule(self.b, node, whole)
+        before = len(self.b.made)
+        grads = rule(self.b, node, whole)
+        if node.states(RECOMPUTED):
+            self._let_wait(self.b.made[before:], whole)
+        return grads
+
+    def _let_wait(self, made: Sequence[Node], grads: Sequence[Grad | None]) -> None:
+        """Let what reads values of the way there alone wait until the gradient is there."""
+        there = {part[0] for grad in grads if grad is not None for part in _parts(grad)}
+        late = there | set(made)
+        for node in made:
+            if node.inputs and not any(source in late for source, _ in node.inputs):
+                self.graph.set_controls(node, [*node.controls, *there])
 
     def _is_complex(self, node: Node, outputs: list[Output]) -> bool:
         ends = [*(o for o in outputs if o in self.found), *node.inputs]

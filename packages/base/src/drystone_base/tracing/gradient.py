@@ -8,6 +8,7 @@ from typing import Any
 
 from drystone_base.autodiff import gradients
 from drystone_base.autodiff._slices import IndexedSlices, dense
+from drystone_base.autodiff.backward import RECOMPUTED
 from drystone_base.autodiff.control_flow.custom import CUSTOM, FUNCTION
 from drystone_base.core.arguments import checked
 from drystone_base.core.errors import BadRequest
@@ -19,7 +20,7 @@ from drystone_base.tracing.nests import leaves, mapped
 from drystone_base.tracing.tensor import Tensor
 from drystone_base.tracing.trace import Trace
 
-__all__ = ["custom_gradient", "value_and_gradients"]
+__all__ = ["custom_gradient", "recompute", "value_and_gradients"]
 
 
 def value_and_gradients(
@@ -101,6 +102,35 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
         sources = [value.output, *(x.output for x in inputs), *captured]
         attrs = {"_gradient_op_type": CUSTOM, FUNCTION: made}
         return Tensor(trace, (trace.emit("IdentityN", [sources], attrs), 0))
+
+    return call
+
+
+@checked
+def recompute(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function whose values are computed again for its gradients, rather than held until then.
+
+    It takes less memory and more time. The result is the same; where nothing is differentiated, or
+    drystone-optimizer is not installed, nothing is computed twice. Ops that have a state or draw
+    random numbers, and what is in branches and loops, are held as before. ::
+
+        @ds.recompute
+        def block(x):
+            return ds.ops.relu(x @ w) @ v
+    """
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        trace = Trace.active()
+        if trace is None:
+            return function(*args, **kwargs)
+        before = len(trace.graph)
+        found = function(*args, **kwargs)
+        held = {leaf.place[0] for _, leaf in leaves(found) if isinstance(leaf, Tensor)}
+        for node in list(trace.graph)[before:]:
+            if node.inputs and node not in held:  # results bound what is computed again at a time
+                trace.graph.set_attr(node, RECOMPUTED, 1)
+        return found
 
     return call
 

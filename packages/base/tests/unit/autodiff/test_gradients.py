@@ -24,11 +24,14 @@ def b() -> Builder:
 
 @pytest.fixture
 def own_rules() -> Iterator[None]:
-    """Rules that a test registers are forgotten."""
-    before = dict(_registry.RULES._functions), dict(_registry.RULES.modules)
+    """Rules that a test registers are forgotten, and no others that were loaded meanwhile."""
+    rules = _registry.RULES
+    before = {*rules._functions, *rules.index}
     yield
-    _registry.RULES._functions, _registry.RULES.modules = before
-    _registry.RULES._ready.clear()
+    for held in (rules._functions, rules.modules):
+        for op in held.keys() - before:
+            del held[op]
+    rules._ready.clear()
 
 
 def placeholder(b: Builder, name: str = "x", shape: tuple[int, ...] = (3,)) -> Output:

@@ -12,6 +12,7 @@ from keras.src.backend.common.backend_utils import standardize_argnums
 from drystone_base.api.function import Function
 from drystone_base.autodiff.asking import gradients
 from drystone_base.tracing.gradient import custom_gradient as base_custom_gradient
+from drystone_base.tracing.gradient import recompute
 from drystone_base.tracing.trace import Trace
 from keras_drystone.src.dispatch import added, emit, is_symbolic
 from keras_drystone.src.tensor import wrapped
@@ -57,8 +58,9 @@ def _called_back(back: Callable[..., Any], grad: Any) -> Any:
 
 
 def remat(f: Callable[..., Any]) -> Callable[..., Any]:
-    """The function itself: what to recompute is chosen when the graph is optimized."""
-    return f
+    """A function whose values are computed again for its gradients, rather than held."""
+    found: Callable[..., Any] = recompute(f)
+    return found
 
 
 def grad(f: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:

@@ -2,8 +2,9 @@
 
 Values are computed again near what needs them late (``recompute``), wait on the host (``swap``), or
 are summed as they come (``schedule``). Runs after the last iteration. By default only nodes marked
-``_swap_to_host`` change, and devices of which ``device_memory`` says that they would be short;
-``memory_mode`` asks for more. Allocators need no advice here: Assign has nothing to relax.
+``_recompute_hint`` or ``_swap_to_host`` change, and devices of which ``device_memory`` says that
+they would be short; ``memory_mode`` asks for more. Allocators need no advice here: Assign has
+nothing to relax.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from drystone_optimizer.core.context import Context
 __all__ = ["SWAP_HINT", "run"]
 
 SWAP_HINT: Final = "_swap_to_host"
+_HINTS: Final = ("_recompute_hint", SWAP_HINT)
 
 _DONE: Final[Mapping[str, tuple[str, ...]]] = {
-    "default": ("schedule", "swap"),
+    "default": ("recompute", "schedule", "swap"),
     "manual": ("recompute", "swap"),
     "heuristics": ("recompute", "schedule", "swap"),
     "swapping_heuristics": ("swap",),
@@ -31,14 +33,16 @@ def run(ctx: Context) -> None:
     """Do what the mode asks for; most sessions ask for nothing, and import nothing."""
     mode = ctx.config.memory_mode
     idle = mode == "default" and not ctx.config.device_memory
-    if idle and not any(node.states(SWAP_HINT) for node in ctx.graph):
+    hints = {hint for node in ctx.graph for hint in _HINTS if node.states(hint)}
+    if idle and not hints:
         return
     from drystone_optimizer.passes.memory_optimization import recompute, schedule, swap
     from drystone_optimizer.passes.memory_optimization.peak import short_devices
 
     done = _DONE[mode]
-    if "recompute" in done:
-        recompute.run(ctx, by_hand=mode == "manual")
+    by_hand = mode in ("default", "manual")
+    if "recompute" in done and (mode != "default" or recompute.HINT in hints):
+        recompute.run(ctx, by_hand=by_hand)
     short = {}
     if mode != "manual" and ctx.config.device_memory:
         short = short_devices(ctx)

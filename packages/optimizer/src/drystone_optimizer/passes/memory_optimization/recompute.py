@@ -90,9 +90,10 @@ def _users(group: set[Node], targets: Sequence[Node]) -> list[Node]:
 
 
 def _triggers(first: Node, group: set[Node], scope: str) -> list[Node]:
-    """What a target reads besides: none of it waits for a target that comes later."""
-    sources = dict.fromkeys(source for source, _ in first.inputs if source not in group)
-    return [source for source in sources if _is_target(source, scope)]
+    """What a target waits for besides, but for constants: none of it waits for a later target."""
+    read = [source for source, _ in first.inputs]
+    sources = dict.fromkeys(s for s in [*read, *first.controls] if s not in group)
+    return [s for s in sources if _is_target(s, scope) and (s.inputs or s.controls)]
 
 
 def _copy(
