@@ -16,7 +16,10 @@ DEVELOPMENT_KEY = Path("ci/config/keys/development.key")
 
 
 def build(package: Package, folder: Path, links: Path | None = None) -> list[Path]:
-    """An sdist and, from that, a wheel; `links` is a folder of wheels that the build may need."""
+    """An sdist and, from that, a wheel; `links` is a folder of wheels that the build may need.
+
+    A package whose pyproject.toml knows DRYSTONE_PURE gets a wheel of Python alone, too.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     settings = dict(os.environ)
     if links is not None:
@@ -24,6 +27,9 @@ def build(package: Package, folder: Path, links: Path | None = None) -> list[Pat
     fresh = ("--refresh-package", "drystone-plugin-abi")
     command = ("uv", "build", "-q", "--no-sources", *fresh, "-o", str(folder))
     subprocess.run([*command, str(package.path)], env=settings, check=True)
+    if "DRYSTONE_PURE" in (package.path / "pyproject.toml").read_text(encoding="utf-8"):
+        alone = settings | {"DRYSTONE_PURE": "1"}
+        subprocess.run([*command, "--wheel", str(package.path)], env=alone, check=True)
     stem = f"{package.distribution.replace('-', '_')}-{package.version}"
     return sorted(folder.glob(f"{stem}[-.]*[wz]*"))
 

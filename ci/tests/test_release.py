@@ -374,3 +374,19 @@ def test_attributes_are_public_wherever_they_are_set(
     fewer = {"C": found[before]["C"].replace("names", "_names")}
     assert any("C.names" in text for text in symbols.breaks(found[before], fewer))
     assert "_own" not in found["init"]["C"]
+
+
+def test_base_is_built_as_python_alone_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[tuple[bool, str]] = []
+
+    def run(command: list[str], *, env: dict[str, str], check: bool) -> None:
+        assert check
+        calls.append(("--wheel" in command, env.get("DRYSTONE_PURE", "")))
+
+    monkeypatch.setattr(subprocess, "run", run)
+    every = packages(ROOT)
+    wheels.build(every["base"], tmp_path / "base")
+    assert calls == [(False, ""), (True, "1")]
+    calls.clear()
+    wheels.build(every["optimizer"], tmp_path / "optimizer")
+    assert calls == [(False, "")]

@@ -192,6 +192,15 @@ SETTINGS: Final = Schema(
 )  # fmt: skip
 
 
+def _executor() -> Literal["native", "reference"]:
+    """What is asked for; or the one that there is, in a wheel of Python alone."""
+    from drystone_base.host._lib import is_left_out
+
+    variable = EXECUTOR._replace(default="reference") if is_left_out() else EXECUTOR
+    found: Literal["native", "reference"] = variable.value()
+    return found
+
+
 @dataclass(frozen=True, repr=False)
 class SessionConfig:
     """How a session runs; raises ``BadRequest`` for a setting that means nothing.
@@ -201,7 +210,7 @@ class SessionConfig:
     ``$DRYSTONE_EXECUTOR``.
     """
 
-    executor: Literal["native", "reference"] = field(default_factory=EXECUTOR.value)
+    executor: Literal["native", "reference"] = field(default_factory=_executor)
     deadline: float | None = None
     seed: int | None = None
     access: Access | None = None

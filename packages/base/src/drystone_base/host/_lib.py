@@ -15,7 +15,7 @@ from drystone_base.core.errors import HostError
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["available", "declare", "get_include", "library", "path", "version"]
+__all__ = ["available", "declare", "get_include", "is_left_out", "library", "path", "version"]
 
 _FILE: Final = "libdrystone_host.so"
 _HERE: Final = os.path.dirname(__file__)
@@ -47,6 +47,16 @@ def available() -> bool:
     return os.path.isfile(_file())
 
 
+def is_left_out() -> bool:
+    """Whether this package came without a host library, and none is named in its place."""
+    return not HOST_LIBRARY.value() and not _is_shipped()
+
+
+@cache
+def _is_shipped() -> bool:
+    return os.path.isfile(os.path.join(_HERE, _FILE))
+
+
 @cache
 def _open(file: str, kind: type[ctypes.CDLL] = ctypes.CDLL) -> ctypes.CDLL:
     try:
@@ -54,14 +64,23 @@ def _open(file: str, kind: type[ctypes.CDLL] = ctypes.CDLL) -> ctypes.CDLL:
     except OSError as error:
         raise HostError(
             f"the host library {file} cannot be opened",
-            check="plugins need the host library of drystone-base",
+            check="plugins and the native executor need the host library of drystone-base",
             found="the file is there" if os.path.exists(file) else "no such file",
             needed=f"{_FILE} for this platform",
-            remedy="install a wheel of drystone-base, or build it: python -m ci.scripts.host_build",
+            remedy=_remedy(),
             code="host-library-missing",
             status="UNAVAILABLE",
             inner=error,
         ) from error
+
+
+def _remedy() -> str:
+    if is_left_out():
+        return (
+            "install drystone-base where there is a wheel of it with the library "
+            "(Linux on x86-64), or run graphs with executor='reference'"
+        )
+    return "install a wheel of drystone-base, or build it: python -m ci.scripts.host_build"
 
 
 def library(*, brief: bool = False) -> ctypes.CDLL:
