@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from drystone_base.kernels._pieces import PIECE, elements
+from drystone_base.kernels.math import _segments
+from drystone_base.kernels.math._segments import fold_rows
 from drystone_base.kernels.random._distributions import permutation
 from drystone_base.kernels.random._philox import Stream
 
@@ -54,3 +56,19 @@ def test_others_run_between_pieces() -> None:
     finally:
         sys.setswitchinterval(before)
         thread.join()
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (400,), (400, 3), (400, 0), (7, 2, 2)])
+@pytest.mark.parametrize("piece", [1, 5, 64, 1 << 20])
+def test_segments_are_folded_alike_in_any_pieces(
+    shape: tuple[int, ...], piece: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(piece)
+    ids = np.sort(rng.integers(0, 40, shape[0]))
+    rows = rng.normal(size=shape).astype(np.float32)
+    whole = fold_rows(np.add, rows, ids, 41, 7)
+    monkeypatch.setattr(_segments, "_PIECE", piece)
+    np.testing.assert_array_equal(fold_rows(np.add, rows, ids, 41, 7), whole)
+    for k in range(41):
+        want = rows[ids == k].sum(0) if (ids == k).any() else np.full(shape[1:], 7)
+        np.testing.assert_allclose(whole[k], want, rtol=1e-4, atol=1e-5)
