@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.errors import DrystoneError
 from drystone_base.state.cancellation import Cancellation, cancelled
-from drystone_base.state.rendezvous import Aborted, Rendezvous
+from drystone_base.state.rendezvous import Rendezvous
 from drystone_network.cluster.spec import Task
 from drystone_network.workers.failures import task_lost
 
@@ -42,7 +42,7 @@ class RemoteRendezvous(Rendezvous):
         self.step, self.task, self.edges, self.links = step, task, edges, links
         self.cancellation = Cancellation()
         self.failure: DrystoneError | None = None
-        self._awaited: dict[str, int] = {}
+        self._awaited: list[str] = []
 
     def send(self, key: str, value: Any) -> None:
         """Leave a value for its receiver, here or on another task."""
@@ -67,20 +67,15 @@ class RemoteRendezvous(Rendezvous):
             super().send(key, value)
 
     def receive(self, key: str, runtime: Runtime, what: str) -> Any:
-        """Take a value, as the base class does; raises why a task that sends was lost."""
-        self._awaited[key] = self._awaited.get(key, 0) + 1
-        try:
-            value = super().receive(key, runtime, what)
-        except Aborted:
-            if self.failure is not None:
-                raise self.failure from None
-            raise
-        del self._awaited[key]  # what failed stays, for who asks what was waited for
+        """Take a value, as the base class does."""
+        self._awaited.append(key)
+        value = super().receive(key, runtime, what)
+        self._awaited.remove(key)  # what failed stays, for who asks what was waited for
         return value
 
     def awaited(self) -> list[Edge]:
         """The edges on which a value has not come."""
-        return [self.edges[key] for key in list(self._awaited) if key in self.edges]
+        return [self.edges[key] for key in self._awaited[:] if key in self.edges]
 
     def cancel(self, failure: DrystoneError | None = None) -> None:
         """End the run here."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from drystone_base import Access, Graph, Session, SessionConfig
-from drystone_base.core.errors import BadRequest
+from drystone_base.core.errors import BadRequest, DrystoneError
 from drystone_base.placement.parts import Part, run_parts
 from drystone_base.state.rendezvous import KEY
 from drystone_base.state.variables import Step
@@ -180,6 +180,10 @@ class Worker:
         self._steps.begin(meeting)
         try:
             return {}, run_parts(registered.parts, arrays, run, step)
+        except DrystoneError as error:
+            if meeting.failure is not None and error.code == "run-cancelled":
+                raise meeting.failure from error  # why it was cancelled
+            raise
         finally:
             self._steps.end(meeting.step)
 
