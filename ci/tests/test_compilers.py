@@ -32,6 +32,21 @@ def test_each_kind_of_a_bad_plugin_is_compiled(tmp_path: Path) -> None:
     assert all(macros[1] == '-DDEVICE="ZOO"' for macros in zoo)
 
 
+def test_strings_that_grow_compile_without_warnings(tmp_path: Path) -> None:
+    """gcc 12 took a string that has grown for a small one, which has no room for that."""
+    source = tmp_path / "sizes.c"
+    source.write_text(
+        '#include "drystone/tstring.h"\n'
+        "void f(TF_TString* out) {\n"
+        '  TF_TString_Copy(out, "short", 5);\n'
+        '  TF_TString_AppendN(out, "a longer text than fits into 22 bytes", 37);\n}\n',
+        "utf-8",
+    )
+    command = os.environ.get("CC", "cc").split()
+    job = Job("sizes", (source,), "-std=c11")
+    assert compile_one(Compiler("any", {".c": tuple(command)}), job, tmp_path / "o") == ""
+
+
 def test_a_warning_is_a_complaint(tmp_path: Path) -> None:
     command = os.environ.get("CC", "cc").split()
     source = tmp_path / "bad.c"

@@ -159,7 +159,8 @@ static inline void TF_TString_Dealloc(TF_TString* str) {
 /* Set the size of a string that has the room and owns its bytes, and end it with NUL. */
 static inline char* TF_TString_SetSize_(TF_TString* str, size_t size) {
   char* bytes;
-  if (TF_TString_GetType(str) == TF_TSTR_SMALL) {
+  /* It has the room, but compilers that know `size` warn of bytes beyond a small string. */
+  if (TF_TString_GetType(str) == TF_TSTR_SMALL && size <= TF_TString_SmallCapacity) {
     str->u.smll.size = (uint8_t)(size << 2);
     bytes = str->u.smll.str;
   } else {
