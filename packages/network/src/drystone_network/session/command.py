@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from drystone_base.cli.kit import AnyPath, note
+from drystone_base.cli.kit import AnyPath, common_options, note, print_json, wants_json
 
 __all__ = ["worker"]
 
@@ -43,6 +43,7 @@ Examples:
               help="Graphs may read files there.")  # fmt: skip
 @click.option("--write", "writes", multiple=True, metavar="PATH",
               help="Graphs may read and write files there.")  # fmt: skip
+@common_options
 def worker(
     cluster: Path | None, job: str, task: int, reads: tuple[str, ...], writes: tuple[str, ...],
     **options: Any,
@@ -69,6 +70,9 @@ def worker(
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
     with Server(spec, job, task, access=access, **options) as server:
-        note(f"{server.task} listens at {server.target}")
+        if wants_json():
+            print_json({"task": str(server.task), "target": server.target})
+        else:
+            note(f"{server.task} listens at {server.target}")
         while not stop.wait(3600):
             pass
