@@ -56,7 +56,7 @@ def test_a_case_is_measured_printed_and_written(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "names"),
-    [(["--only", "speed"], ["speed", "one-add"]), (["--peers", "jax"], ["jax", "openvino"])],
+    [(["--only", "speed"], ["speed", "one-add"]), (["--peers", "mxnet"], ["mxnet", "openvino"])],
 )
 def test_an_unknown_case_or_peer_is_refused_with_the_known_ones(
     arguments: list[str], names: list[str]

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from keras_drystone import _hook
+try:
+    from keras_drystone import _hook
+except ModuleNotFoundError as error:
+    from keras_drystone._missing import named
+
+    raise named(error) from None
 
 __all__ = ["__version__"]
 
