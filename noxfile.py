@@ -482,6 +482,18 @@ def keras(session: nox.Session) -> None:
 
 
 @nox.session
+def keras_suite(session: nox.Session) -> None:
+    """Keras's own tests of its nearest release, by folder; after `--`, folders and `--sample N`."""
+    install_wheels(session, "test", "keras", "keras_suite")
+    folder = WORK / "keras_suite"
+    fetch = ("pip", "download", "-q", "--no-deps", "--no-binary=keras", "-d", str(folder))
+    session.run("python", "-m", *fetch, "keras==3.15.1")
+    archive = str(folder / "keras-3.15.1.tar.gz")
+    suite = ("python", "-m", "ci.scripts.keras_suite", archive)
+    session.run(*suite, "--scratch", str(folder / "scratch"), *session.posargs)
+
+
+@nox.session
 def tensorboard(session: nox.Session) -> None:
     """TensorBoard and xprof read the event files and profiles that drystone writes."""
     install_wheels(session, "test", "tensorboard")

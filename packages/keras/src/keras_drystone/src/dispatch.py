@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.core.dtypes import DType, as_dtype, from_numpy
+from drystone_base.core.errors import DrystoneError, GraphError, KernelError, ShapeError
 from drystone_base.graph import Graph
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.validate import output_dtypes
@@ -18,10 +19,22 @@ from drystone_base.tracing import calls
 from drystone_base.tracing.trace import Trace
 from keras_drystone.src.tensor import SymbolicTensor
 
-__all__ = ["added", "emit", "is_symbolic", "outputs"]
+__all__ = ["OperandError", "added", "emit", "is_symbolic", "outputs"]
 
 _TEXT: Final = as_dtype("string")
 _WIDER: Final = ("int32", "int64", "float32", "float64", "complex64", "complex128")
+
+
+class OperandError(KernelError, ValueError):
+    """An op refuses its operands: a ``ValueError``, as Keras and NumPy have it."""
+
+    @classmethod
+    def of(cls, error: DrystoneError) -> OperandError:
+        """What base says, as an error that programs for Keras expect."""
+        return cls(
+            error.what, check=error.check, found=error.found, needed=error.needed,
+            remedy=error.remedy, code=error.code, status=error.status, details=error.details,
+        )  # fmt: skip
 
 
 def is_symbolic(value: Any) -> bool:
@@ -40,14 +53,18 @@ def outputs(op: str, *inputs: Any, **attrs: Any) -> list[Any]:
     """All outputs of an op.
 
     A dtype that the op does not take is computed in a wider one: NumPy has every function for every
-    dtype, TensorFlow's ops are for some. Raises as base's kernels and builder do.
+    dtype, TensorFlow's ops are for some. Raises ``OperandError``, which says
+    what base's kernels and builder do.
     """
     narrow = _narrow(op, inputs)
     if narrow is not None:
         return _widened(op, inputs, attrs, *narrow)
-    if is_symbolic(inputs):
-        return added(op, inputs, attrs)
-    return _computed(op, inputs, attrs)
+    try:
+        if is_symbolic(inputs):
+            return added(op, inputs, attrs)
+        return _computed(op, inputs, attrs)
+    except (KernelError, ShapeError, GraphError) as error:
+        raise OperandError.of(error) from error
 
 
 def _narrow(op: str, inputs: Sequence[Any]) -> tuple[str, DType, DType] | None:

@@ -41,6 +41,15 @@ class SymbolicTensor(Tensor):
     def __len__(self) -> int:
         return super().__len__()
 
+    def __array_ufunc__(  # type: ignore[override]
+        self, ufunc: Any, method: str, *inputs: Any, **_: Any
+    ) -> Any:
+        """NumPy's functions and operators of arrays and tensors, in place ones (``+=``), too."""
+        function = _UFUNCS.get(ufunc)
+        if function is None or method != "__call__":
+            return NotImplemented
+        return getattr(_numpy(), function)(*inputs)
+
     def astype(self, dtype: Any) -> Any:
         """The values as another dtype."""
         return _core().cast(self, dtype)
@@ -52,6 +61,17 @@ class SymbolicTensor(Tensor):
     def transpose(self, *axes: int) -> Any:
         """The dimensions in another order, reversed by default."""
         return _numpy().transpose(self, axes or None)
+
+
+_UFUNCS: dict[Any, str] = {
+    np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.divide: "true_divide",
+    np.floor_divide: "floor_divide", np.remainder: "mod", np.power: "power", np.matmul: "matmul",
+    np.bitwise_and: "_and", np.bitwise_or: "_or", np.bitwise_xor: "_xor", np.negative: "negative",
+    np.left_shift: "left_shift", np.right_shift: "right_shift", np.absolute: "absolute",
+    np.less: "less", np.less_equal: "less_equal", np.greater: "greater", np.equal: "equal",
+    np.greater_equal: "greater_equal", np.not_equal: "not_equal", np.invert: "bitwise_not",
+    np.maximum: "maximum", np.minimum: "minimum", np.sqrt: "sqrt", np.exp: "exp", np.log: "log",
+}  # fmt: skip
 
 
 def _core() -> Any:

@@ -105,7 +105,9 @@ class Variable(KerasVariable):  # type: ignore[misc]
 
     def _initialize(self, value: Any) -> None:
         array = np.asarray(value)
-        self._value: Any = base.Variable(array, self._name, trainable=self._trainable)
+        self._value: Any = base.Variable(
+            array, self._name, dtype=self._dtype, trainable=self._trainable
+        )
 
     def _direct_assign(self, value: Any) -> None:
         taken = _FROZEN.get()

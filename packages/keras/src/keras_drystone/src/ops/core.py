@@ -62,6 +62,11 @@ def convert_to_tensor(
     return _array(x, dtype)
 
 
+def as_tensor(x: Any) -> Any:
+    """A tensor in its dtype: what moves elements about keeps ``float64`` and ``int64``."""
+    return x if type(x) is np.ndarray and x.dtype.kind in "fiubc" else convert_to_tensor(x)
+
+
 def _array(x: Any, dtype: str) -> Any:
     wanted = as_dtype(dtype).np
     if isinstance(x, list | tuple):
@@ -164,7 +169,7 @@ def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> An
 
 def scatter(indices: Any, values: Any, shape: Any) -> Any:
     """Zeros with values added at indices."""
-    return emit("ScatterNd", _indices(indices), convert_to_tensor(values), _sizes(shape))
+    return emit("ScatterNd", cast(indices, "int32"), convert_to_tensor(values), _sizes(shape))
 
 
 def _indices(x: Any) -> Any:

@@ -104,21 +104,15 @@ def linspace(
     kind = dtype or result_type(first.dtype, last.dtype, float)
     inner = kind if not is_integer(standardize_dtype(kind)) else config.floatx()
     first, last = cast(first, inner), cast(last, inner)
-    width = e.subtract(last, first)
+    width = emit("Sub", last, first)  # by ops: Keras promotes float64 to float32
     parts = num - 1 if endpoint else num
-    step = (
-        e.divide(width, like(parts, width)) if parts > 0 else e.multiply(width, like(np.nan, width))
-    )
+    step = emit("RealDiv", width, like(parts, width)) if parts > 0 else full_like(width, np.nan)
     steps = np.arange(num).astype(as_dtype(inner).np)
     steps = reshape(steps, (-1,) + (1,) * width.ndim)
-    found = (
-        e.add(e.multiply(steps, step), first)
-        if parts > 0
-        else e.add(e.multiply(steps, width), first)
-    )
+    found = emit("AddV2", emit("Mul", steps, step if parts > 0 else width), first)
     if endpoint and num > 1:
         at_end = np.arange(num) == num - 1
-        found = e.where(reshape(at_end, (-1,) + (1,) * width.ndim), last, found)
+        found = emit("SelectV2", reshape(at_end, (-1,) + (1,) * width.ndim), last, found)
     found = _rounded_down(found, kind)
     found = moveaxis(found, 0, axis) if axis else found
     return (found, step) if retstep else found

@@ -8,7 +8,7 @@ import numpy as np
 
 from keras_drystone.src.dispatch import emit, is_symbolic
 from keras_drystone.src.ops import elementwise as e
-from keras_drystone.src.ops.core import cast, convert_to_tensor, shape
+from keras_drystone.src.ops.core import as_tensor, cast, convert_to_tensor, shape
 from keras_drystone.src.ops.operands import kind_of, like, one_axis, sizes
 from keras_drystone.src.ops.shaping import broadcast_to, moveaxis, reshape
 
@@ -113,7 +113,7 @@ def _common(indices: list[Any]) -> Any:
 
 def take(x: Any, indices: Any, axis: int | None = None) -> Any:
     """Elements of an axis by their indices; negative ones count from the end."""
-    x, indices = convert_to_tensor(x), convert_to_tensor(indices)
+    x, indices = as_tensor(x), convert_to_tensor(indices)
     if kind_of(indices) not in ("int32", "int64"):
         indices = cast(indices, "int32")
     if axis is None:
@@ -132,7 +132,7 @@ def _from_start(indices: Any, length: Any) -> Any:
 
 def take_along_axis(x: Any, indices: Any, axis: int | None = None) -> Any:
     """Elements of an axis by an index for each place."""
-    x, indices = convert_to_tensor(x), convert_to_tensor(indices)
+    x, indices = as_tensor(x), convert_to_tensor(indices)
     if kind_of(indices) not in ("int32", "int64"):
         indices = cast(indices, "int32")
     if axis is None:
@@ -159,7 +159,7 @@ def _lead(x: Any, y: Any) -> list[Any]:
 
 def nonzero(x: Any) -> tuple[Any, ...]:
     """Indices of what is not 0, one tensor for each axis."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     found = cast(emit("Where", cast(x, "bool")), "int32")
     return tuple(getitem(found, (slice(None), k)) for k in range(x.ndim))
 

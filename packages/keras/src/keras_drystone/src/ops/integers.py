@@ -123,6 +123,8 @@ def _viewed(x: Any, old: Any, new: Any) -> Any:
     a, b = old.np.itemsize, new.np.itemsize
     if a == b:
         return emit("Bitcast", x, type=new)
+    if x.ndim == 0 or (b > a and (x.shape[-1] or 0) * a % b):
+        raise ValueError(f"the last axis of {x.shape} {old} cannot be seen as {new}")
     lead = tuple(x.shape[:-1])
     if b > a:
         return emit("Bitcast", reshape(x, (*lead, -1, b // a)), type=new)

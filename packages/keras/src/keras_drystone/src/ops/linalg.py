@@ -56,7 +56,8 @@ def cholesky(a: Any, upper: bool = False) -> Any:
 def cholesky_inverse(a: Any, upper: bool = False) -> Any:
     """The inverse of a matrix that is given by its triangle."""
     a = floating(a)
-    inverse = solve_triangular(a, _identity_like(a), lower=not upper)
+    identity = _shaping().broadcast_to(_identity_like(a), shape(a))
+    inverse = solve_triangular(a, identity, lower=not upper)
     return _product(inverse, _transposed(inverse)) if upper else _product(
         _transposed(inverse), inverse)  # fmt: skip
 

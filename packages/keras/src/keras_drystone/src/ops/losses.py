@@ -212,6 +212,8 @@ def dot_product_attention(
         )
     kind = kind_of(q)
     scale = float(k.shape[-1] ** -0.5) if scale is None else scale
+    if k.shape[2] != q.shape[2]:  # each head of keys serves several of queries
+        k, v = (shaping.repeat(x, q.shape[2] // k.shape[2], 2) for x in (k, v))
     q, k, v = (shaping.transpose(x, (0, 2, 1, 3)) for x in (q, k, v))
     logits = emit("BatchMatMulV2", q, k, adj_y=True)
     if kind in ("float16", "bfloat16"):

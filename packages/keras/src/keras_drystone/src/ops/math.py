@@ -15,7 +15,18 @@ from keras_drystone.src.ops import reducing, shaping
 from keras_drystone.src.ops.core import cast, convert_to_tensor
 from keras_drystone.src.ops.indexing import take, take_along_axis
 from keras_drystone.src.ops.operands import floating, kind_of, like
-from keras_drystone.src.ops.spectra import fft, fft2, ifft2, irfft, istft, rfft, stft
+from keras_drystone.src.ops.spectra import (
+    complex_of_parts,
+    fft,
+    fft2,
+    ifft2,
+    irfft,
+    istft,
+    rfft,
+    stft,
+)
+
+_get_complex_tensor_from_tuple = complex_of_parts  # Keras's `polar` asks for it by this name
 
 __all__ = [
     "cdist", "erf", "erfc", "erfinv", "extract_sequences", "fft", "fft2", "gammainc", "ifft2",

@@ -10,7 +10,7 @@ import numpy as np
 from keras.src.backend.common.backend_utils import normalize_shift_and_axis
 
 from keras_drystone.src.dispatch import emit, is_symbolic, outputs
-from keras_drystone.src.ops.core import cast, convert_to_tensor, shape
+from keras_drystone.src.ops.core import as_tensor, cast, convert_to_tensor, shape
 from keras_drystone.src.ops.operands import alike, kind_of, like, one_axis, sizes
 
 __all__ = [
@@ -33,7 +33,7 @@ def along(x: Any, axis: int, start: Any, stop: Any, step: int | None = None) -> 
 
 def reshape(x: Any, newshape: Any) -> Any:
     """The elements in another shape; of its sizes one may be -1, and some symbolic."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     wanted = newshape
     if isinstance(wanted, list | tuple) and None in [d for d in wanted if not is_symbolic(d)]:
         wanted = tuple(-1 if not is_symbolic(d) and d is None else d for d in wanted)
@@ -47,14 +47,14 @@ def ravel(x: Any) -> Any:
 
 def transpose(x: Any, axes: Any = None) -> Any:
     """The axes in another order, reversed by default."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     order = range(x.ndim)[::-1] if axes is None else [one_axis(a, x.ndim) for a in axes]
     return emit("Transpose", x, np.asarray(list(order), np.int32))
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
     """Two axes in each other's place."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     order = list(range(x.ndim))
     order[axis1], order[axis2] = order[axis2], order[axis1]
     return transpose(x, order)
@@ -62,7 +62,7 @@ def swapaxes(x: Any, axis1: int, axis2: int) -> Any:
 
 def moveaxis(x: Any, source: Any, destination: Any) -> Any:
     """Axes at other places, the rest in their order."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     first = [source] if isinstance(source, int) else list(source)
     second = [destination] if isinstance(destination, int) else list(destination)
     first, second = ([one_axis(a, x.ndim) for a in axes] for axes in (first, second))
@@ -74,7 +74,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Any:
 
 def expand_dims(x: Any, axis: Any) -> Any:
     """Axes of size 1 at places of the result."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     axes = [axis] if isinstance(axis, int | np.integer) else list(axis)
     rank = x.ndim + len(axes)
     for place in sorted(one_axis(a, rank) for a in axes):
@@ -84,7 +84,7 @@ def expand_dims(x: Any, axis: Any) -> Any:
 
 def squeeze(x: Any, axis: Any = None) -> Any:
     """Without axes of size 1: all of them, or those that are named."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     if axis is None:
         axes = [k for k, d in enumerate(x.shape) if d == 1]
     else:
@@ -123,7 +123,7 @@ def append(x1: Any, x2: Any, axis: Any = None) -> Any:
 
 def at_least(x: Any, rank: int) -> Any:
     """With axes of size 1, as NumPy's ``atleast_2d`` and ``atleast_3d``."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     if x.ndim == 0:
         return reshape(x, (1,) * rank)
     if x.ndim == 1:
@@ -155,7 +155,7 @@ def column_stack(xs: Any) -> Any:
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Equal parts, or parts between indices."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     place = one_axis(axis, x.ndim)
     if not isinstance(indices_or_sections, int | np.integer):
         return _between(x, [int(i) for i in indices_or_sections], place)
@@ -173,7 +173,7 @@ def _between(x: Any, indices: Sequence[int], axis: int) -> list[Any]:
 
 def array_split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
     """Parts of sizes that differ by 1 at most, or parts between indices."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     place = one_axis(axis, x.ndim)
     if not isinstance(indices_or_sections, int):
         return split(x, indices_or_sections, axis)
@@ -192,7 +192,7 @@ def vsplit(x: Any, indices_or_sections: Any) -> list[Any]:
 
 def hsplit(x: Any, indices_or_sections: Any) -> list[Any]:
     """Parts of columns."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     return split(x, indices_or_sections, 0 if x.ndim == 1 else 1)
 
 
@@ -203,7 +203,7 @@ def dsplit(x: Any, indices_or_sections: Any) -> list[Any]:
 
 def tile(x: Any, repeats: Any) -> Any:
     """The whole several times."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     given = [repeats] if isinstance(repeats, int) else repeats
     if isinstance(given, list | tuple):
         given = [1] * (x.ndim - len(given)) + list(given)
@@ -218,7 +218,7 @@ def tile(x: Any, repeats: Any) -> Any:
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Any:
     """Each element several times."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     if axis is None:
         x, axis = ravel(x), 0
     axis = one_axis(axis, x.ndim)
@@ -247,7 +247,7 @@ def _repeated(x: Any, counts: Any, axis: int) -> Any:
 
 def flip(x: Any, axis: Any = None) -> Any:
     """Axes the other way round, all by default."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
     return emit("ReverseV2", x, np.asarray([one_axis(a, x.ndim) for a in axes], np.int32))
 
@@ -264,7 +264,7 @@ def flipud(x: Any) -> Any:
 
 def rot90(array: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
     """Rotated by quarters in the plane of two axes."""
-    x = convert_to_tensor(array)
+    x = as_tensor(array)
     if x.ndim < 2:
         raise ValueError(
             f"Input array must have at least 2 dimensions. Received: array.ndim={x.ndim}"
@@ -286,7 +286,7 @@ def rot90(array: Any, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
 
 def roll(x: Any, shift: Any, axis: Any = None) -> Any:
     """Shifted along axes; what leaves at one end comes in at the other."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     if axis is None:
         return reshape(roll(ravel(x), np.sum(shift).tolist(), 0), shape(x))
     shifts, axes = normalize_shift_and_axis(shift, axis)
@@ -299,7 +299,7 @@ _MODES = {"reflect": "REFLECT", "symmetric": "SYMMETRIC"}
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", constant_values: Any = None) -> Any:
     """More elements at both ends of axes: constants, or mirrored ones."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     if mode != "constant" and constant_values is not None:
         raise ValueError(
             "Argument `constant_values` can only be provided when `mode == 'constant'`. "
@@ -329,13 +329,13 @@ def _edges(x: Any, widths: Any) -> Any:
 
 def copy(x: Any) -> Any:
     """A copy."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     return emit("Identity", x) if is_symbolic(x) else np.array(x)
 
 
 def ndim(x: Any) -> Any:
     """The number of axes."""
-    return convert_to_tensor(x).ndim
+    return as_tensor(x).ndim
 
 
 def meshgrid(*x: Any, indexing: str = "xy") -> list[Any]:
@@ -358,7 +358,7 @@ def meshgrid(*x: Any, indexing: str = "xy") -> list[Any]:
 
 def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """A diagonal of the plane of two axes, as the last axis."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     if x.ndim < 2:
         raise ValueError("`x` must be at least 2-D")
     moved = moveaxis(x, (axis1, axis2), (-2, -1))
@@ -367,7 +367,7 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 def diag(x: Any, k: int = 0) -> Any:
     """The diagonal of a matrix, or the matrix with a diagonal."""
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     if x.ndim == 1:
         return emit("MatrixDiagV3", x, np.int32(k), np.int32(-1), np.int32(-1), like(0, x))
     if x.ndim == 2:
@@ -393,7 +393,7 @@ def triu(x: Any, k: int = 0) -> Any:
 def _triangle(x: Any, k: int, lower: bool) -> Any:
     from keras_drystone.src.ops.creating import arange
 
-    x = convert_to_tensor(x)
+    x = as_tensor(x)
     rows, columns = shape(x)[-2:]
     row, column = arange(rows, dtype="int32"), arange(columns, dtype="int32")
     distance = emit("Sub", expand_dims(column, 0), expand_dims(row, 1))
@@ -403,7 +403,7 @@ def _triangle(x: Any, k: int, lower: bool) -> Any:
 
 def diff(a: Any, n: int = 1, axis: int = -1) -> Any:
     """Differences of neighbours along an axis."""
-    x = convert_to_tensor(a)
+    x = as_tensor(a)
     axis = one_axis(axis, x.ndim)
     op = "NotEqual" if kind_of(x) == "bool" else "Sub"
     for _ in range(n):

@@ -13,10 +13,10 @@ from keras_drystone.src.ops import shaping
 from keras_drystone.src.ops.core import cast, convert_to_tensor, shape
 from keras_drystone.src.ops.operands import kind_of
 
-__all__ = ["fft", "fft2", "ifft2", "irfft", "istft", "rfft", "stft"]
+__all__ = ["complex_of_parts", "fft", "fft2", "ifft2", "irfft", "istft", "rfft", "stft"]
 
 
-def _complex(x: Any) -> Any:
+def complex_of_parts(x: Any) -> Any:
     """A pair of parts as complex numbers."""
     if not isinstance(x, tuple | list) or len(x) != 2:
         raise ValueError(
@@ -47,17 +47,17 @@ def _parts(x: Any) -> tuple[Any, Any]:
 
 def fft(x: Any) -> tuple[Any, Any]:
     """The transform of the last axis."""
-    return _parts(emit("FFT", _complex(x)))
+    return _parts(emit("FFT", complex_of_parts(x)))
 
 
 def fft2(x: Any) -> tuple[Any, Any]:
     """The transform of the last two axes."""
-    return _parts(emit("FFT2D", _complex(x)))
+    return _parts(emit("FFT2D", complex_of_parts(x)))
 
 
 def ifft2(x: Any) -> tuple[Any, Any]:
     """The inverse transform of the last two axes."""
-    return _parts(emit("IFFT2D", _complex(x)))
+    return _parts(emit("IFFT2D", complex_of_parts(x)))
 
 
 def rfft(x: Any, fft_length: int | None = None) -> tuple[Any, Any]:
@@ -66,17 +66,27 @@ def rfft(x: Any, fft_length: int | None = None) -> tuple[Any, Any]:
     kind = kind_of(x)
     x = cast(x, "float64" if kind == "float64" else "float32")
     length = shape(x)[-1] if fft_length is None else fft_length
+    x = _at_least(x, length)
     wanted = as_dtype("complex128" if kind == "float64" else "complex64")
     found = emit("RFFT", x, cast(convert_to_tensor([length]), "int32"), Tcomplex=wanted)
     real, imag = _parts(found)
     return cast(real, kind), cast(imag, kind)
 
 
+def _at_least(x: Any, length: Any) -> Any:
+    """The last axis filled up with zeros; the op cuts what is longer, and takes nothing shorter."""
+    size = x.shape[-1]
+    if not isinstance(length, int) or size is None or size >= length:
+        return x
+    return shaping.pad(x, [[0, 0]] * (x.ndim - 1) + [[0, length - size]])
+
+
 def irfft(x: Any, fft_length: int | None = None) -> Any:
     """The inverse of ``rfft``."""
-    given = _complex(x)
+    given = complex_of_parts(x)
     kind = kind_of(convert_to_tensor(x[0]))
     length = 2 * (shape(given)[-1] - 1) if fft_length is None else fft_length
+    given = _at_least(given, length // 2 + 1)
     wanted = as_dtype("float64" if kind == "float64" else "float32")
     found = emit("IRFFT", given, cast(convert_to_tensor([length]), "int32"), Treal=wanted)
     return cast(found, kind)

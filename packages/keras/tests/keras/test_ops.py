@@ -1,0 +1,196 @@
+"""Functions of keras.ops: all are there, and give in a graph what they give at once."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+from keras import layers, ops
+
+from drystone_base.core.errors import DrystoneError
+from keras_drystone.src import random, rnn
+from keras_drystone.src.compiled import Compiled
+from keras_drystone.src.ops import core, image, linalg, math, nn, numpy
+
+MODULES = {"core": core, "image": image, "linalg": linalg, "math": math, "nn": nn, "numpy": numpy}
+RNG = np.random.default_rng(0)
+F = RNG.normal(size=(4, 5, 3)).astype("float32")
+P = (np.abs(F) + 0.1).astype("float32")
+U = (np.tanh(F) * 0.9).astype("float32")
+WORDS = RNG.integers(0, 5, (4, 5)).astype("int32")
+M = (RNG.normal(size=(4, 3, 3)) + 4 * np.eye(3)).astype("float32")
+IMAGE = RNG.uniform(size=(2, 6, 8, 3)).astype("float32")
+N = np.where(F > 1, np.float32(np.nan), F)
+
+
+def f32(values: Any) -> Any:
+    return np.asarray(values, np.float32)
+
+
+def declared(module: str) -> dict[str, list[str]]:
+    """Functions of Keras's NumPy backend with their parameters, read off its source."""
+    spec = importlib.util.find_spec("keras.src.backend.numpy.ops")
+    assert spec is not None
+    assert spec.origin is not None
+    source = (Path(spec.origin).parent / f"{module}.py").read_text("utf-8")
+    return {
+        node.name: [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
+        for node in ast.parse(source).body
+        if isinstance(node, ast.FunctionDef) and node.name[0] != "_"
+    }
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_each_function_of_the_interface_is_there(module: str) -> None:
+    missing = [name for name in declared(module) if not hasattr(MODULES[module], name)]
+    assert missing == []
+
+
+def test_random_and_recurrent_functions_are_there() -> None:
+    for name in ("beta", "binomial", "categorical", "dropout", "gamma", "normal", "randint"):
+        assert callable(getattr(random, name))
+    assert callable(rnn.rnn)
+
+
+REAL = """abs ceil floor cos sin tanh exp expm1 square sign negative relu relu6 sigmoid silu gelu
+elu selu softplus softsign softmax log_softmax hard_sigmoid erf leaky_relu log_sigmoid sort argsort
+argmax argmin max min mean sum prod std var any all cumsum cumprod ravel isnan median rsqrt sinc
+cbrt"""
+POSITIVE = "log log1p log2 log10 sqrt reciprocal lgamma"
+INSIDE = "arccos arcsin arctan arctanh erfinv"
+WITHOUT_NAN = "nanmean nansum nanmax nanmin nanstd nanargmax nanmedian nan_to_num"
+MATRICES = "inv det cholesky_inverse matrix_rank logdet slogdet qr pinv"
+IMAGES = "rgb_to_grayscale rgb_to_hsv gaussian_blur sobel_edges"
+KINDS = ((REAL, F), (POSITIVE, P), (INSIDE, U), (WITHOUT_NAN, N), (MATRICES, M), (IMAGES, IMAGE))
+ONE: dict[str, Any] = {name: data for names, data in KINDS for name in names.split()}
+
+
+def found(name: str) -> Any:
+    for module in (ops, ops.image, ops.linalg, ops.nn):
+        if hasattr(module, name):
+            return getattr(module, name)
+    raise AssertionError(name)
+
+
+def agrees(function: Any, data: Any) -> None:
+    """The same from arrays, and from a graph for any number of rows."""
+    at_once = keras.tree.flatten(function(data))
+    in_graph = keras.tree.flatten(Compiled(function, "test")(data))
+    assert len(at_once) == len(in_graph)
+    for a, b in zip(at_once, in_graph, strict=True):
+        a, b = np.asarray(a), np.asarray(b)
+        assert a.dtype == b.dtype
+        np.testing.assert_allclose(np.asarray(b, "float64"), np.asarray(a, "float64"), 2e-5, 2e-5)
+
+
+@pytest.mark.parametrize("name", ONE)
+def test_a_function_gives_in_a_graph_what_it_gives_at_once(name: str) -> None:
+    agrees(found(name), ONE[name])
+
+
+def summed(x: Any) -> Any:
+    total = np.zeros((), "float32")
+    total += ops.sum(x)
+    return total
+
+
+MORE: dict[str, Any] = {
+    "conv": lambda x: ops.conv(x, np.ones((3, 3, 3, 4), "float32"), padding="same"),
+    "conv, channels first": lambda x: ops.conv(
+        ops.transpose(x, (0, 3, 1, 2)), np.ones((3, 3, 3, 4), "float32"), 2, "valid",
+        "channels_first"),
+    "depthwise": lambda x: ops.depthwise_conv(x, np.ones((3, 3, 3, 2), "float32")),
+    "transposed": lambda x: ops.conv_transpose(x, np.ones((3, 3, 4, 3), "float32"), 2, "same"),
+    "one axis": lambda x: ops.conv(x[:, 0], np.ones((3, 3, 4), "float32")),
+    "pools": lambda x: (ops.max_pool(x, 2), ops.average_pool(x, 3, 2, "same")),
+    "adaptive": lambda x: ops.adaptive_average_pool(x, (3, 5)),
+    "resized": lambda x: (ops.image.resize(x, (5, 9)), ops.image.resize(x, (3, 4), "bicubic")),
+    "unfolded": lambda x: ops.nn.unfold(ops.transpose(x, (0, 3, 1, 2)), 3, padding=1),
+    "sliced": lambda x: (x[:, 1:-1, ::2], x[..., 0], x[:, None], x[:, [0, 2]], x[..., -1]),
+    "taken": lambda x: (ops.take(x, [-1, 0], 1), ops.take_along_axis(x, ops.argsort(x, 1), 1)),
+    "shapes": lambda x: (ops.reshape(x, (ops.shape(x)[0], -1)), ops.pad(x, [[0, 0]] * 3 + [[1, 2]]),
+                         ops.roll(x, 2, 1), ops.repeat(x, 2, 1), ops.tile(x, (1, 2, 1, 1)),
+                         ops.rot90(x, 1, (1, 2)), ops.stack([x, x], 1), ops.flip(x, 2)),
+    "quantiles": lambda x: (ops.quantile(x, [0.1, 0.7], 1), ops.nanquantile(x, 0.3, (1, 2))),
+    "scanned": lambda x: ops.scan(lambda c, y: (c + y, c * y), x[:, 0] * 0,
+                                  ops.transpose(x, (1, 0, 2, 3))),
+    "scanned together": lambda x: ops.associative_scan(lambda a, b: a + b, x, axis=1),
+    "chosen": lambda x: ops.cond(ops.sum(x) > 0, lambda: x + 1, lambda: x - 1),
+    "switched": lambda x: ops.switch(
+        ops.argmax(x[0, 0, 0]), [lambda: x, lambda: -x, lambda: x * 2]),
+    "looped": lambda x: ops.while_loop(lambda y: ops.sum(y) < 1e4, lambda y: (y * 2,), (x,)),
+    "mapped": lambda x: ops.map(lambda y: ops.sum(y, 0), x),
+    "counted": lambda x: ops.histogram(ops.ravel(x), 5),
+    "sums": lambda x: (ops.einsum("bhwc,bhwd->bcd", x, x), ops.tensordot(x, np.eye(3), 1)),
+    "attention": lambda x: ops.nn.dot_product_attention(x, x, x, is_causal=True),
+    "spectra": lambda x: (ops.rfft(ops.reshape(x, (-1, 144))), ops.stft(
+        ops.reshape(x, (-1, 144)), 16, 8, 16)),
+    "half": lambda x: ops.mean(ops.cast(x, "bfloat16"), (1, 2)) + 1,
+    "arrays on the left": lambda x: (np.ones(3, "float32") + x, np.float32(2) * x, summed(x)),
+    "drawn": lambda x: x + keras.random.normal((6, 8, 3), seed=3),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MORE)
+def test_functions_give_in_a_graph_what_they_give_at_once(case: str) -> None:
+    agrees(MORE[case], IMAGE)
+
+
+@pytest.mark.parametrize("cell", [layers.LSTM, layers.GRU, layers.SimpleRNN])
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_recurrent_layer_is_one_loop_and_keeps_masked_states(cell: Any, backwards: bool) -> None:
+    inputs = keras.Input((None,), dtype="int32")
+    x = layers.Embedding(6, 4, mask_zero=True)(inputs)
+    x = cell(3, return_sequences=True, go_backwards=backwards)(x)
+    model = keras.Model(inputs, cell(2)(x))
+    agrees(model, WORDS)
+
+
+def test_a_gradient_of_a_function_and_along_a_direction() -> None:
+    slope = ops.grad(lambda x: ops.sum(x**3))(f32([1, 2]))
+    np.testing.assert_allclose(slope, [3, 12])
+    value, change = ops.jvp(lambda x: x**2, (f32([1, 2]),), (f32([1, 10]),))
+    np.testing.assert_allclose(value, [1, 4])
+    np.testing.assert_allclose(change, [2, 40])
+
+
+def test_weights_that_change_are_seen_by_predict() -> None:
+    model = keras.Sequential([keras.Input((2,)), layers.Dense(1, kernel_initializer="ones")])
+    x = f32([[1, 2]])
+    assert model.predict(x, verbose=0) == 3
+    model.layers[0].kernel.assign(f32([[2], [2]]))
+    assert model.predict(x, verbose=0) == 6
+    assert model.predict(f32([[1, 2], [0, 1]]), verbose=0).tolist() == [[6], [2]]
+
+
+def test_states_that_a_model_assigns_last_from_batch_to_batch() -> None:
+    class Counted(layers.Layer):  # type: ignore[misc]
+        def build(self, _: Any) -> None:
+            self.count = self.add_weight(shape=(), initializer="zeros", trainable=False)
+
+        def call(self, x: Any) -> Any:
+            self.count.assign(self.count + 1)
+            return x * 0 + self.count
+
+    model = keras.Sequential([keras.Input((1,)), Counted()])
+    found = model.predict(np.ones((4, 1), "float32"), batch_size=2, verbose=0)
+    assert found.ravel().tolist() == [1, 1, 2, 2]
+
+
+def test_a_variable_keeps_the_dtype_that_it_was_made_of() -> None:
+    v = keras.Variable(np.ones(2), dtype="float64")
+    assert v.held.value.dtype == v.dtype == "float64"
+    v.assign(np.full(2, 1 / 3))
+    assert v.held.value.tolist() == [1 / 3] * 2
+
+
+def test_operands_that_do_not_fit_are_refused_as_keras_has_it() -> None:
+    with pytest.raises(ValueError, match=r"check: .*\n  found: ") as caught:
+        ops.matmul(np.ones((2, 3), "float32"), np.ones((2, 3), "float32"))
+    assert isinstance(caught.value, DrystoneError)
+    assert caught.value.needed
