@@ -476,21 +476,13 @@ def tf_parity(session: nox.Session) -> None:
 
 @nox.session
 def keras(session: nox.Session) -> None:
-    """Keras on drystone: training, files, callbacks, with the Keras that takes backends."""
-    install_wheels(session, "test", "keras")
-    pytest(session, "keras", *folders("tests/keras"))
-
-
-@nox.session
-def keras_suite(session: nox.Session) -> None:
-    """Keras's own tests of its nearest release, by folder; after `--`, folders and `--sample N`."""
-    install_wheels(session, "test", "keras", "keras_suite")
-    folder = WORK / "keras_suite"
-    fetch = ("pip", "download", "-q", "--no-deps", "--no-binary=keras", "-d", str(folder))
-    session.run("python", "-m", *fetch, "keras==3.15.1")
-    archive = str(folder / "keras-3.15.1.tar.gz")
-    suite = ("python", "-m", "ci.scripts.keras_suite", archive)
-    session.run(*suite, "--scratch", str(folder / "scratch"), *session.posargs)
+    """Keras on drystone; after `--`, `suite`, folders and `--sample N`: Keras's own tests."""
+    suite = session.posargs[:1] == ["suite"]
+    install_wheels(session, "test", "keras", *(["keras_suite"] * suite))
+    if suite:
+        session.run("python", "-m", "ci.scripts.keras_suite", WORK, *session.posargs[1:])
+    else:
+        pytest(session, "keras", *folders("tests/keras"))
 
 
 @nox.session

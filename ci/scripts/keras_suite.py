@@ -2,7 +2,7 @@
 
 Nightly builds of Keras hold no tests, and released ones have no backends of others: the tests
 of the nearest release are put beside a copy of the installed package, in a scratch folder. What
-is left out, and why, is in ci/config/keras_suite.toml. ``nox -s keras_suite -- --sample 8 layers``.
+is left out, and why, is in ci/config/keras_suite.toml. ``nox -s keras -- suite --sample 8 layers``.
 """
 
 from __future__ import annotations
@@ -24,14 +24,22 @@ __all__ = ["FOLDERS", "counts", "main", "prepared", "table"]
 
 FOLDERS = ("ops", "layers", "losses", "metrics", "optimizers", "saving", "models", "trainers")
 LEFT_OUT = ROOT / "ci" / "config" / "keras_suite.toml"
+_RELEASE = "keras==3.15.1"
 _CONFTEST = ROOT / "ci" / "scripts" / "keras_suite_conftest.py"
+
+
+def fetched(folder: Path) -> Path:
+    """The source archive of the release, from the registry."""
+    options = ["-q", "--no-deps", "--no-binary=keras", "-d", str(folder)]
+    subprocess.run([sys.executable, "-m", "pip", "download", *options, _RELEASE], check=True)
+    return next(folder.glob("keras-*.tar.gz"))
 
 
 def prepared(archive: Path, scratch: Path) -> Path:
     """The scratch folder: the installed keras, the tests of a source archive, and the settings."""
     spec = importlib.util.find_spec("keras")
     if spec is None or spec.origin is None:
-        raise SystemExit("keras is not installed: the session keras_suite installs it")
+        raise SystemExit("keras is not installed: the session keras installs it")
     shutil.rmtree(scratch, ignore_errors=True)
     shutil.copytree(
         Path(spec.origin).parent, scratch / "keras", ignore=shutil.ignore_patterns("__pycache__")
@@ -88,13 +96,13 @@ def table(rows: dict[str, Counter[str]]) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Run folders, and print their counts."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("archive", type=Path, help="the source archive of a release of Keras")
+    parser.add_argument("folder", type=Path, help="where it works")
     parser.add_argument("folders", nargs="*", default=FOLDERS)
-    parser.add_argument("--scratch", type=Path, default=Path("keras_suite"))
     parser.add_argument("--sample", type=int, default=1, help="one test in so many, by its name")
     parser.add_argument("--seconds", type=int, default=120, help="the longest that a test may take")
     given = parser.parse_args(arguments)
-    scratch = prepared(given.archive.resolve(), given.scratch.resolve())
+    folder = given.folder.resolve() / "keras_suite"
+    scratch = prepared(fetched(folder), folder / "scratch")
     rows = {
         folder: counts(run(scratch, folder, given.sample, given.seconds))
         for folder in given.folders
