@@ -196,11 +196,6 @@ DIFFERENCES: tuple[Difference, ...] = (
         not_finite,
     ),
     Difference(
-        "LowerBound",
-        "NaN is beyond every number; for TensorFlow, before every number",
-        has(np.nan),
-    ),
-    Difference(
         "Polygamma Zeta",
         "arguments of 0 and below, where TensorFlow's series means nothing, beyond 1e15, where its "
         "float32 powers vanish early, and orders beyond 30, where its float32 factorials overflow",

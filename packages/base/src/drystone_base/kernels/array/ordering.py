@@ -72,6 +72,8 @@ def _bound(call: Call, rows: Array, values: Array, side: str) -> Array:
     out = np.empty(values.shape, dtype)
     for k, (row, wanted) in enumerate(zip(rows, values, strict=True)):
         out[k] = np.searchsorted(row, wanted, side=side)  # type: ignore[call-overload]
+    if side == "left":
+        out[values != values] = 0  # no element is below NaN
     return out
 
 

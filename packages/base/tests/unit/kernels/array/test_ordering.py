@@ -1,6 +1,7 @@
 """Sorting, searching and turning against plain Python."""
 
 import bisect
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,6 +40,15 @@ def test_nth_element_and_bounds(row: list[int], data: st.DataObject) -> None:
     (high,) = run_op("UpperBound", np.array([ordered]), wanted)
     assert low[0].tolist() == [bisect.bisect_left(ordered, v) for v in range(-4, 5)]
     assert high[0].tolist() == [bisect.bisect_right(ordered, v) for v in range(-4, 5)]
+
+
+@pytest.mark.parametrize("kind", ["float32", "float64"])
+def test_bounds_of_nan_are_tensorflows(kind: str) -> None:
+    """No element is below it, and it is below none."""
+    rows: Any = np.array([[0, 1, 2, 3], [0, 1, 2, np.nan], [np.nan] * 4]).astype(kind)
+    values: Any = np.array([[np.nan, 1, 5]] * 3).astype(kind)
+    assert run_op("LowerBound", rows, values)[0].tolist() == [[0, 1, 4], [0, 1, 3], [0, 0, 0]]
+    assert run_op("UpperBound", rows[:1], values[:1])[0].tolist() == [[4, 2, 4]]
 
 
 @settings(max_examples=40)
