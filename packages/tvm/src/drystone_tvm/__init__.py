@@ -9,6 +9,7 @@ whose functions are called as ``module["addone"](x)``. In a graph a call is one 
 from __future__ import annotations
 
 try:
+    import drystone_base  # noqa: F401 — before NumPy, so that it is what is missed
     from drystone_tvm.calls import call
     from drystone_tvm.module import CompiledFunction, Module, load
 except ModuleNotFoundError as error:
