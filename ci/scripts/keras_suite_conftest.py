@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keras_drystone  # noqa: F401  # isort: skip — before keras
 import os
 import re
 import tomllib
@@ -12,8 +13,6 @@ from typing import Any
 import pytest
 from keras.src import backend
 from keras.src.backend import common
-
-import keras_drystone  # noqa: F401 — before keras
 
 # The tests of 3.15 find functions in keras.src.backend that later ones keep in its parts.
 for _part in (backend.ops, common):
