@@ -11,6 +11,7 @@ import numpy as np
 
 import drystone_base as ds
 from drystone_base.tracing import operations as ops
+from drystone_base.tracing.calls import call as emit
 
 __all__ = ["OP", "call"]
 
@@ -107,13 +108,15 @@ def _node(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: Any)
     ds.plugins.ensure_loaded()
     types = [inputs[0].dtype] if dtypes is None else [ds.as_dtype(d) for d in dtypes]
     as_inputs = shapes is not None and any(isinstance(s, ds.Tensor) for s in shapes)
-    found = ops.tvm_runtime(
-        list(inputs),
-        [ops.cast(s, DstT="int64") for s in shapes] if as_inputs else [],
-        lib_path=path,
-        function_name=name,
-        Tout=types,
-        output_shapes=[] if as_inputs or shapes is None else [tuple(s) for s in shapes],
+    found = emit(
+        OP,
+        [list(inputs), [ops.cast(s, DstT="int64") for s in shapes] if as_inputs else []],
+        {
+            "lib_path": path,
+            "function_name": name,
+            "Tout": types,
+            "output_shapes": [] if as_inputs or shapes is None else [tuple(s) for s in shapes],
+        },
     )
     stated = None if as_inputs else shapes or [getattr(inputs[0], "shape", None)] * len(types)
     return [_stated(y, None if stated is None else stated[k]) for k, y in enumerate(found)]
