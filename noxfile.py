@@ -362,7 +362,7 @@ def tvm(session: nox.Session) -> None:
     install_built(session, built, *requirements("test"))
     session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "tvm")
     session.install("apache-tvm==0.27.0.post1", "apache-tvm-ffi==0.1.14.post0")
-    pytest(session, "tvm", "packages/tvm/tests/calls", "packages/tvm/tests/compiled")
+    pytest(session, "tvm", "packages/tvm/tests/calls")
 
 
 @nox.session

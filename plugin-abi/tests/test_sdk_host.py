@@ -111,7 +111,7 @@ def test_an_asynchronous_kernel_is_done() -> None:
 
 
 def test_shape_functions_are_called() -> None:
-    later = ready(graph_of("SdkLater", dims=(4, 5)))
-    assert infer(later).shape(later.output("y:0")) == (4,)
+    first = ready(graph_of("SdkFirst", dims=(4, 5)))
+    assert infer(first).shape(first.output("y:0")) == (4,)
     same = ready(scale())
     assert infer(same).shape(same.output("y:0")) == (3,)

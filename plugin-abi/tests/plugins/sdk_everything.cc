@@ -82,7 +82,9 @@ Error add_all() {
   scale.attr("T: {float, double}").attr("factor: float").attr("names: list(string) = []");
   Error error = scale.input("x: T").output("y: T").shape<same_shape>().add();
   if (!error.ok()) return error;
-  error = NewOp("SdkLater").input("x: float").output("y: float").shape<first_dims>().add();
+  error = NewOp("SdkFirst").input("x: float").output("y: float").shape<first_dims>().add();
+  if (!error.ok()) return error;
+  error = NewOp("SdkLater").input("x: float").output("y: float").shape<same_shape>().add();
   if (!error.ok()) return error;
   error = NewKernel::async<Later>("SdkLater", "CPU").host_memory("x").add();
   if (!error.ok()) return error;

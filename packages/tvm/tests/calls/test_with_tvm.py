@@ -9,13 +9,14 @@ from typing import Any
 import drystone_tvm
 import numpy as np
 import pytest
-import tvm
-import tvm_ffi
-from tvm import te
 
 import drystone_base as ds
 from drystone_base.core.errors import KernelError
 
+REASON = "apache-tvm is not installed: `nox -s tvm` installs it"
+tvm = pytest.importorskip("tvm", reason=REASON)
+tvm_ffi = pytest.importorskip("tvm_ffi", reason=REASON)
+te = tvm.te
 Array = np.ndarray[Any, Any]
 
 

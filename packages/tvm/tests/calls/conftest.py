@@ -12,9 +12,9 @@ import pytest
 import drystone_base as ds
 from drystone_base.ops import defs
 
-PACKAGE = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parents[2]
 ABI = PACKAGE.parents[1] / "plugin-abi"
-SOURCE = Path(__file__).with_name("calls") / "functions.c"
+SOURCE = Path(__file__).with_name("functions.c")
 
 
 @pytest.fixture(scope="session", autouse=True)
