@@ -72,11 +72,12 @@ def tests(session: nox.Session) -> None:
     session.env["HOST_OBJECTS"] = str(OBJECTS / "base")  # what is built once need not be again
     session.install(*third_party(), *requirements("lint", "types", "docs", "test"))
     steps = Steps(CommandFailed)
-    with ThreadPoolExecutor(1) as beside:  # what needs no wheel does not wait for them
+    with ThreadPoolExecutor(2) as beside:  # what needs no wheel does not wait for them
         building = beside.submit(build_packages, session, quick=True)
+        typing = beside.submit(run_types, session)
         lint_steps(session, steps)
-        steps.run("types", partial(run_types, session))
         steps.run("site", partial(build_site, session))
+        steps.run("types", typing.result)
         if not steps.run("wheels", lambda: install_built(session, without_cpu(building.result()))):
             close(session, steps)
     where = str(WHEELS)

@@ -201,6 +201,6 @@ def test_steps(session: nox.Session, steps: Steps, name: str, *arguments: str) -
         report = f"{name}{order}".replace(" ", "-")
         steps.run(
             f"{name}{order}",
-            partial(pytest, session, report, *workers, *arguments),
+            partial(pytest, session, report, *workers, "-m", "not nightly", *arguments),
             junit=REPORTS / f"{report}.xml",
         )

@@ -13,6 +13,7 @@ from integration_tests.test_plugins.building import VARIABLES, build, states, un
 EXAMPLES = Path(__file__).resolve().parents[2] / "plugin-abi" / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/pyproject.toml"))
 NATIVE = [name for name in NAMES if (EXAMPLES / name / "CMakeLists.txt").exists()]
+GATE = ("kernels_c", "optimizer_cpp", "optimizer_python", "subgraph_c")
 FOLDER = "drystone-plugins"
 
 
@@ -24,7 +25,10 @@ def env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> Install
     return environment
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [name if name in GATE else pytest.param(name, marks=pytest.mark.nightly) for name in NAMES],
+)
 def test_example(name: str, env: InstalledEnv, wheels: list[Path], tmp_path: Path) -> None:
     """S2-alone."""
     wheel = build(EXAMPLES / name, wheels, tmp_path)

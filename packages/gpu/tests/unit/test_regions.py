@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 TOP = Path(__file__).resolve().parents[4]
+pytestmark = pytest.mark.nightly
+"""All of the plugin is compiled for it; a change to it runs `package -- gpu`."""
 
 
 def run(environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
