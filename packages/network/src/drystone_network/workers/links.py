@@ -70,6 +70,7 @@ class Links:
         self._sending: dict[int, tuple[Task, _Link]] = {}
         self._connecting = threading.Lock()
         self._early: dict[int, bytes] = {}  # challenges that came before `connect` returned
+        self._ended_early: set[int] = set()  # peers that were lost before `connect` returned
         self._asked: dict[int, bytes] = {}  # peers that have not proved who they are
         self._known: dict[int, Task] = {}
         self._closed = False
@@ -103,8 +104,11 @@ class Links:
                 self._changed.wait(left)
 
     def _connect(self, task: Task, address: str) -> _Link:
+        self._ended_early.clear()
         link = _Link(self._engine.connect(address))
         with self._changed:
+            if link.peer in self._ended_early:
+                raise unproven(task, address)
             self._links[task] = link
             self._sending[link.peer] = task, link
             challenge = self._early.pop(link.peer, None)
@@ -228,10 +232,12 @@ class Links:
         self._is_lost(peer)
 
     def _is_lost(self, peer: int) -> None:
-        self._asked.pop(peer, None)
+        asked = self._asked.pop(peer, None)
         with self._changed:
             self._early.pop(peer, None)
             found = self._sending.pop(peer, None)
+            if asked is None and found is None and peer not in self._known:
+                self._ended_early.add(peer)
             if found is not None and self._links.get(found[0]) is found[1]:
                 del self._links[found[0]]
             self._changed.notify_all()
