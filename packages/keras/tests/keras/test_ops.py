@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +33,10 @@ def f32(values: Any) -> Any:
 
 def declared(module: str) -> dict[str, list[str]]:
     """Functions of Keras's NumPy backend with their parameters, read off its source."""
-    spec = importlib.util.find_spec("keras.src.backend.numpy.ops")
-    assert spec is not None
-    assert spec.origin is not None
-    source = (Path(spec.origin).parent / f"{module}.py").read_text("utf-8")
+    backend = (
+        Path(keras.__file__).parent / "src" / "backend" / "numpy"
+    )  # needs SciPy to be imported
+    source = (backend / f"{module}.py").read_text("utf-8")
     return {
         node.name: [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
         for node in ast.parse(source).body
