@@ -33,9 +33,7 @@ def f32(values: Any) -> Any:
 
 def declared(module: str) -> dict[str, list[str]]:
     """Functions of Keras's NumPy backend with their parameters, read off its source."""
-    backend = (
-        Path(keras.__file__).parent / "src" / "backend" / "numpy"
-    )  # needs SciPy to be imported
+    backend = Path(keras.__file__).parent / "src/backend/numpy/ops"  # imported, it wants SciPy
     source = (backend / f"{module}.py").read_text("utf-8")
     return {
         node.name: [a.arg for a in (*node.args.args, *node.args.kwonlyargs)]
