@@ -28,7 +28,6 @@ class _Form(NamedTuple):
     function: str
     given: tuple[str, ...]
     results: tuple[str, ...]
-    shapes: tuple[tuple[int, ...], ...]
     has_shape_inputs: bool
 
 
@@ -135,7 +134,7 @@ def _values(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: An
     given = tuple(str(ds.as_dtype(a.dtype)) for a in arrays)
     results = given[:1] if dtypes is None else tuple(str(ds.as_dtype(d)) for d in dtypes)
     sizes = [np.asarray(s, np.int64) for s in shapes or ()]
-    form = _Form(path, _version(path), name, given, results, (), bool(sizes))
+    form = _Form(path, _version(path), name, given, results, bool(sizes))
     return list(_callable(form)(*arrays, *sizes))
 
 
