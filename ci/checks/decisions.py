@@ -72,6 +72,8 @@ def _of_index(index: Path, pages: list[Path]) -> Iterator[str]:
     named = {int(number) for number in re.findall(r"\b\d{4}\b", _LISTED.sub("", text))}
     missing = set(range(1, max(numbers, default=0))) - numbers - named
     yield from (f"{FOLDER}/index.md: does not say that there is no {n:04}" for n in sorted(missing))
+    there = numbers & named
+    yield from (f"{FOLDER}/index.md: says that there is no {n:04}" for n in sorted(there))
 
 
 def main() -> int:
