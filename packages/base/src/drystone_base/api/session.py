@@ -175,21 +175,24 @@ class Session:
     def record(self) -> Iterator[Record]:
         """Record the runs of the block: which node took how long and how much memory.
 
-        One record at a time; runs of other threads go into it, too. ::
+        One record at a time; runs of other threads go into it, too, and what profilers of plugins
+        say of their devices. A profiler that fails costs a ``PluginWarning``. ::
 
             with session.record() as record:
                 session.run("y:0", {"x:0": x})
             record.by_op()
         """
         from drystone_base.executor.record import Record
+        from drystone_base.plugins.profiles import device_profiles
 
         if self._target is not None:
             raise refuse_remote("recordings")
-        self._record = record = Record()
-        try:
-            yield record
-        finally:
-            self._record = None
+        with device_profiles() as devices:
+            self._record = record = Record(devices)
+            try:
+                yield record
+            finally:
+                self._record = None
 
     @checked
     def make_callable(

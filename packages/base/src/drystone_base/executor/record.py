@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +20,7 @@ from drystone_base.files.uris import as_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from drystone_abi.protos import XSpace
     from drystone_base.graph import Graph
     from drystone_base.kernels import Call
 
@@ -67,9 +68,12 @@ class Record:
     """What runs of a session did; :meth:`Session.record` makes one.
 
     ``nodes`` are in the order in which they ended, so those inside a call come before it.
+    ``devices`` has the XSpace proto that each plugin's profiler collected, by type of device, once
+    the record has ended.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, devices: Mapping[str, XSpace] | None = None) -> None:
+        self.devices: Mapping[str, XSpace] = {} if devices is None else devices
         self.nodes: list[NodeRun] = []
         self.runs: list[tuple[int, int]] = []
 
@@ -146,14 +150,14 @@ class Record:
         return write_events(as_path(folder), graph, self.nodes)
 
     def write_profile(self, folder: str | os.PathLike[str]) -> Path:
-        """Save what each thread ran and when, as a profile below ``folder``; gives its path.
+        """Save what threads and devices ran and when, as a profile below ``folder``; its path.
 
         TensorBoard's profile plugin shows it with ``tensorboard --logdir FOLDER``, xprof with
         ``xprof --logdir FOLDER``. Raises ``BadRequest`` (``cannot-write``).
         """
         from drystone_base.executor.record_profile import write_profile
 
-        return write_profile(as_path(folder), self.nodes, self.runs)
+        return write_profile(as_path(folder), self.nodes, self.runs, self.devices.values())
 
     # ---- recording -----------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -22,18 +22,25 @@ _RUN: Final = "run"
 _FACTS: Final = ("kernel", "function", "bytes", "step_num", "_r")
 
 
-def write_profile(folder: Path, nodes: Sequence[NodeRun], runs: Sequence[tuple[int, int]]) -> Path:
+def write_profile(
+    folder: Path,
+    nodes: Sequence[NodeRun],
+    runs: Sequence[tuple[int, int]],
+    devices: Iterable[XSpace] = (),
+) -> Path:
     """A new profile below ``folder``, where TensorBoard looks for it; gives its path."""
     moment = time.strftime("%Y_%m_%d_%H_%M_%S")
     path = folder / "plugins" / "profile" / moment / f"{platform.node()}.xplane.pb"
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(path, [profile_of(nodes, runs).SerializeToString()])
+    replace_file(path, [profile_of(nodes, runs, devices).SerializeToString()])
     return path
 
 
-def profile_of(nodes: Sequence[NodeRun], runs: Sequence[tuple[int, int]]) -> XSpace:
-    """One plane with a line for each thread, and one for the runs.
+def profile_of(
+    nodes: Sequence[NodeRun], runs: Sequence[tuple[int, int]], devices: Iterable[XSpace] = ()
+) -> XSpace:
+    """One plane with a line for each thread, and one for the runs; then those of ``devices``.
 
     A node's event is named ``node:op``, as TensorFlow names it, which is how tools know ops.
     """
@@ -46,6 +53,10 @@ def profile_of(nodes: Sequence[NodeRun], runs: Sequence[tuple[int, int]]) -> XSp
     writer.add_runs(runs)
     for node in sorted(nodes, key=lambda n: n.start):
         writer.add_node(node)
+    for one in devices:
+        space.planes.extend(one.planes)
+        space.errors.extend(one.errors)
+        space.warnings.extend(one.warnings)
     return space
 
 

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import Status
 
-__all__ = ["collect", "list_profilers", "profiling", "start", "stop"]
+__all__ = ["collect", "list_profilers", "start", "stop"]
 
 _list = declare("DS_ListProfilers", None, ctypes.c_void_p, ctypes.c_void_p)
 _start = declare("DS_StartProfiler", None, ctypes.c_char_p, ctypes.c_void_p)
@@ -44,13 +42,3 @@ def collect(kind: str) -> bytes:
         f"the profile of {kind} cannot be had",
         lambda buffer, status: _collect(kind.encode(), buffer, status),
     )
-
-
-@contextmanager
-def profiling(kind: str) -> Iterator[None]:
-    """Profile what happens inside the block; ``collect`` gives the result afterwards."""
-    start(kind)
-    try:
-        yield
-    finally:
-        stop(kind)
