@@ -9,6 +9,7 @@ from drystone_base.core.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from drystone_base import dtypes as dtypes
+    from drystone_base import graph_editor as graph_editor
     from drystone_base import modules as modules
     from drystone_base import plugins as plugins
     from drystone_base.api.config import SessionConfig as SessionConfig
@@ -109,6 +110,7 @@ _HOME = {
     "grad": ".api.function",
     "gradient": ".autodiff",
     "gradients": ".autodiff",
+    "graph_editor": "",
     "infer": ".inference.inference",
     "latest_checkpoint": ".checkpoint.state",
     "load": ".api.model",
@@ -168,6 +170,7 @@ __all__ = [
     "grad",
     "gradient",
     "gradients",
+    "graph_editor",
     "infer",
     "latest_checkpoint",
     "load",

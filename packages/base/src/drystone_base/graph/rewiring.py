@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output, interned
 
-__all__ = ["contract", "merge", "redirect", "replace", "splice_out"]
+__all__ = ["contract", "forget_colocation", "merge", "redirect", "replace", "splice_out"]
+
+_CLASS: Final = "_class"
 
 
 def replace(
@@ -112,3 +114,15 @@ def contract(graph: Graph, operators: Mapping[Node, Node], moved: Mapping[Output
     for node in operators:
         del graph._nodes[node.name]
     graph._fan_out = None
+
+
+def forget_colocation(graph: Graph, gone: Iterable[str]) -> None:
+    """Let no node be placed with a node of one of these names, which are gone."""
+    places = {f"loc:@{name}" for name in gone}
+    for node in graph:
+        if not node.states(_CLASS):
+            continue
+        named = node.attrs[_CLASS]
+        left = [name for name in named if name not in places]
+        if len(left) < len(named):
+            graph.set_attr(node, _CLASS, left) if left else graph.remove_attr(node, _CLASS)

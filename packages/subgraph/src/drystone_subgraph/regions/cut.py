@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Sequence
-from typing import Any, Final
+from typing import Any
 
 from drystone_base.core.dtypes import DType
 from drystone_base.graph import Graph, Node, Output
-from drystone_base.graph.rewiring import contract
+from drystone_base.graph.rewiring import contract, forget_colocation
 from drystone_base.ops.attrs import Shape
 from drystone_subgraph.contract.subgraph import Subgraph, SubgraphNode
 from drystone_subgraph.regions.region_function import RegionFunction, Types
 
 __all__ = ["Region", "apply", "cut"]
-
-_CLASS: Final = "_class"
 
 
 class Region:
@@ -106,21 +104,9 @@ def apply(graph: Graph, regions: Sequence[Region], fetched: Collection[Node]) ->
         for k, output in enumerate(region.outputs):
             moved[output] = (operator, k)
     contract(graph, made, moved)
-    if any(node.states(_CLASS) for node in graph):
-        gone = {f"loc:@{node.name}" for node in made}
-        for node in graph:
-            if node.states(_CLASS):
-                _drop_colocation(graph, node, gone)
+    forget_colocation(graph, [node.name for node in made])
     for region in regions:
         _keep_names(graph, region, made[region.members[0]], fetched)
-
-
-def _drop_colocation(graph: Graph, node: Node, gone: Collection[str]) -> None:
-    """No node is placed with a node that is gone."""
-    named = node.attrs[_CLASS]
-    left = [name for name in named if name not in gone]
-    if len(left) < len(named):
-        graph.set_attr(node, _CLASS, left) if left else graph.remove_attr(node, _CLASS)
 
 
 def _keep_names(graph: Graph, region: Region, operator: Node, fetched: Collection[Node]) -> None:
