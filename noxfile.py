@@ -429,7 +429,7 @@ def tf_plugins(session: nox.Session) -> None:
 
 @nox.session(python="3.11")
 def intel_matrix(session: nox.Session) -> None:
-    """Recorded models beside Intel's plugin in every configuration, half an hour; `-- --help`."""
+    """Recorded models beside Intel's plugin in every configuration, ten minutes; `-- --help`."""
     install_wheels(session, "test")
     session.install("pip")
     session.install("--no-deps", "intel-extension-for-tensorflow-lib==2.15.0.0.0")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,6 +49,29 @@ def test_a_bad_end_of_the_process_is_a_crash(monkeypatch: pytest.MonkeyPatch) ->
     rows = run(["a", "late"], monkeypatch)
     assert [row.outcome for row in rows] == ["ok", "ok", "crash"]
     assert (rows[2].model, rows[2].holds) == ("the process's end", False)
+
+
+def test_what_the_log_has_is_not_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A crash is in it too; the models that another process left out run."""
+    asked: list[list[str]] = []
+
+    def command(*given: Any) -> list[str]:
+        asked.append(list(given[-1]))
+        return [sys.executable, "-c", DIES, *given[-1]]
+
+    monkeypatch.setattr(matrix, "_command", command)
+    models = [{"name": name, "format": "graphdef"} for name in ("a", "bad", "b", "c")]
+    (tmp_path / "index.json").write_text(json.dumps({"models": models}), "utf-8")
+    words = ["--models", str(tmp_path), "--log", str(tmp_path / "log"), str(tmp_path)]
+    words += ["--optimizer", "on", "--order", "no cpu", "--threads", "1"]
+    assert matrix.main([*words, "--model", "a", "--model", "bad"]) == 1
+    assert matrix.main(words) == 1
+    assert asked == [["a", "bad"], ["b", "c"]]
+    assert matrix.main(words) == 1
+    assert len(asked) == 2
+    assert "3 of 4 hold" in capsys.readouterr().out
 
 
 def test_the_table_shows_what_does_not_hold() -> None:

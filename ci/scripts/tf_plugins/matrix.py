@@ -7,9 +7,10 @@ this environment) x threads (1, 2). Each is a process of its own that runs every
 ../shared/models (or --models); where it dies, the model that it died of is a crash, and another
 process goes on with the next one. ONNX files are left out.
 
-Prints a line per run and per configuration, then a table; --json FILE has a row per run. Exit
-status 1 where a process died, a model could not run, or a value is off. `nox -s intel_matrix`
-installs the wheel.
+Prints a line per run and per configuration, then a table. --log FILE has a line of JSON per run,
+written as soon as it is over; what FILE has already is not run again, so a matrix that was ended
+goes on where it was. Exit status 1 where a process died, a model could not run, or a value is off.
+`nox -s intel_matrix` installs the wheel.
 """
 
 from __future__ import annotations
@@ -228,8 +229,47 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--optimizer", action="append", choices=OPTIMIZERS)
     parser.add_argument("--order", action="append", choices=ORDERS)
     parser.add_argument("--threads", action="append", type=int, choices=(1, 2))
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write a row per run")
+    parser.add_argument(
+        "--log", type=Path, metavar="FILE", help="append a row per run; those that it has are over"
+    )
     return parser
+
+
+class _Log:
+    """Rows of runs that are over, those of earlier processes too where they are in a file."""
+
+    def __init__(self, file: Path | None) -> None:
+        self.file = file
+        self.rows: dict[Configuration, list[Row]] = {}
+        for line in file.read_text("utf-8").splitlines() if file and file.is_file() else ():
+            facts = json.loads(line)
+            one = Configuration(*(facts.pop(name) for name in ("optimizer", "order", "threads")))
+            self.rows.setdefault(one, []).append(Row(**facts))
+
+    def add(self, one: Configuration, row: Row) -> None:
+        self.rows.setdefault(one, []).append(row)
+        if self.file is not None:
+            with self.file.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps(asdict(one) | asdict(row)) + "\n")
+
+    def left(self, one: Configuration, names: Sequence[str]) -> list[str]:
+        """The models of that configuration that have not run."""
+        over = {row.model for row in self.rows.get(one, ())}
+        return [name for name in names if name not in over]
+
+
+def _fill(log: _Log, one: Configuration, names: list[str], library: Path, folder: Path) -> None:
+    """Run what is left of a configuration, and print what came of all of it."""
+    begin, left = time.monotonic(), log.left(one, names)
+    for row in _run(one, library, folder, left) if left else ():
+        log.add(one, row)
+        print(f"  {row.model}: {row.outcome} ({row.seconds:.0f} s)", flush=True)
+    rows = log.rows.setdefault(one, [])
+    bad = [row for row in rows if not row.holds]
+    took = f"{time.monotonic() - begin:.0f} s for {len(left)}"
+    print(f"{one}: {len(rows) - len(bad)} of {len(rows)} hold ({took})", flush=True)
+    for row in bad:
+        print(f"  {row.model}: {row.outcome}: {row.why}", flush=True)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -243,23 +283,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"skipped: the wheel cannot be had here: {folder}")
         return 0
     names = [row["name"] for row in models_of(options.models, options.model)]
-    library = folder / LIBRARY
-    found: dict[Configuration, list[Row]] = {}
-    for one in _chosen(options):
-        begin = time.monotonic()
-        rows = found[one] = []
-        for row in _run(one, library, options.models, names):
-            rows.append(row)
-            print(f"  {len(rows)} {row.model}: {row.outcome} ({row.seconds:.0f} s)", flush=True)
-        bad = [row for row in rows if not row.holds]
-        took = time.monotonic() - begin
-        print(f"{one}: {len(rows) - len(bad)} of {len(rows)} hold ({took:.0f} s)", flush=True)
-        for row in bad:
-            print(f"  {row.model}: {row.outcome}: {row.why}", flush=True)
+    log, chosen = _Log(options.log), _chosen(options)
+    for one in chosen:
+        _fill(log, one, names, folder / LIBRARY, options.models)
+    found = {one: log.rows[one] for one in chosen}
     print(table(found))
-    if options.json:
-        data = [asdict(one) | asdict(row) for one, rows in found.items() for row in rows]
-        options.json.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
     return int(any(not row.holds for rows in found.values() for row in rows))
 
 

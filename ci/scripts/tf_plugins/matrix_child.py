@@ -74,16 +74,15 @@ def differences(folder: Path, row: dict[str, Any], config: ds.SessionConfig) -> 
             yield 0.0 if np.isfinite(model.run(ref["loss"], feeds)).all() else np.inf
 
 
-def fused(folder: Path, row: dict[str, Any], config: Any) -> int:
-    """How many ops of Intel's a model has once it is optimized as sessions do it."""
+def fused(folder: Path, row: dict[str, Any]) -> int:
+    """How many ops of Intel's a model has once it is optimized as sessions do it by default."""
     refs = [ref for ref in row["refs"] if ref["kind"] != "train"]
-    if config == "off" or not refs:
+    if not refs:
         return 0
     graph = ds.load(folder / row["name"] / row["file"]).graph
     assert isinstance(graph, Graph)
-    given = config if isinstance(config, OptimizerConfig) else None
     fetches, feeds = list(refs[0]["outputs"]), list(refs[0]["inputs"])
-    after, _ = optimize_with_report(graph, fetches, feeds, given)
+    after, _ = optimize_with_report(graph, fetches, feeds)
     return sum(node.op.startswith(("_ITEX", "_OneDnn")) for node in after)
 
 
@@ -94,7 +93,7 @@ def outcome(folder: Path, row: dict[str, Any], optimizer: str, threads: int) -> 
     config = ds.SessionConfig(optimizer=plain, intra_op_threads=threads, inter_op_threads=threads)
     try:
         worst = max(differences(folder, row, config), default=np.inf)
-        count = fused(folder, row, plain)
+        count = fused(folder, row) if optimizer == "on" and threads == 1 else 0
     except Exception as error:
         why = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
         return {"model": row["name"], "outcome": "failed", "why": why}
