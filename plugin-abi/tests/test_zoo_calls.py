@@ -39,9 +39,15 @@ def test_a_context_that_is_kept_leads_nowhere(run: Run) -> None:
     assert "a kernel failed in a call that is over" in ended.errors
 
 
-def test_memory_that_is_not_there_is_no_output(run: Run) -> None:
-    found = "output 0 has 24 bytes at an address where nothing can be read"
-    named(run(("ZooNowhere", 0, 6)).answer, "ZooNowhere", found)
+@pytest.mark.parametrize(
+    ("how", "found"),
+    [
+        (0, "output 0 has 24 bytes at an address where nothing can be read"),
+        (16, "it made a tensor of memory where nothing can be read"),
+    ],
+)
+def test_memory_that_is_not_there_is_no_output(run: Run, how: int, found: str) -> None:
+    named(run(("ZooNowhere", how, 6)).answer, "ZooNowhere", found)
 
 
 @pytest.mark.parametrize("how", [0, 1])

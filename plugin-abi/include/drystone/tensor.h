@@ -37,8 +37,8 @@ typedef struct TF_Tensor TF_Tensor;
 
 /* A tensor over memory of the caller's: `len` bytes at `data`, which `deallocator` frees (given data,
  * len and its argument) when the last handle goes. Memory that is not aligned is copied, and freed at
- * once. NULL, without calling the deallocator, when dims are negative or their product overflows, or
- * `len` is too small for them. A NULL deallocator frees nothing. */
+ * once. NULL, without calling the deallocator, when dims are negative or their product overflows,
+ * `len` is too small for them, or the memory cannot be read. A NULL deallocator frees nothing. */
 TF_CAPI_EXPORT extern TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims,
                                               void* data, size_t len,
                                               void (*deallocator)(void* data, size_t len, void* arg),

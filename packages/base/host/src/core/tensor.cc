@@ -9,10 +9,12 @@
 
 #include "core/dtype_names.h"
 #include "core/failure.h"
+#include "core/freed_blocks.h"
 #include "core/live.h"
 #include "core/memory_guards.h"
 #include "core/memory_limit.h"
 #include "core/plugin_call.h"
+#include "core/readable.h"
 #include "drystone/tstring.h"
 #include "drystone_host/core.h"
 
@@ -116,6 +118,20 @@ std::string described(const std::int64_t* dims, int count, TF_DataType dtype) {
 
 bool aligned(const void* data) noexcept {
   return reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0;
+}
+
+// Memory that a watched call of a plugin has copied: what it has freed, or what is not there, would go for
+// values.
+bool can_be_copied(const void* data, std::size_t bytes) noexcept {
+  const FreedBlocks* const freed = FreedBlocks::current();
+  if (freed == nullptr || bytes == 0) return true;
+  if (freed->holds(data)) {
+    note_misuse("it made a tensor of memory that it had freed");
+    return false;
+  }
+  if (is_readable(data, bytes)) return true;
+  note_misuse("it made a tensor of memory where nothing can be read");
+  return false;
 }
 
 // A handle that takes over one reference of `memory`, also when it cannot be made.
@@ -235,6 +251,7 @@ TF_Tensor* TF_NewTensor(TF_DataType dtype, const int64_t* dims, int num_dims, vo
     const auto bytes = bytes_for(dtype, dims, num_dims);
     if (!bytes || len < *bytes || (data == nullptr && *bytes != 0)) return nullptr;
     if (!aligned(data) && !has_objects(dtype)) {
+      if (!can_be_copied(data, *bytes)) return nullptr;
       Memory* copy = allocate(dtype, *bytes);
       if (*bytes != 0) std::memcpy(copy->data, data, *bytes);
       TF_Tensor* tensor = handle(dtype, dims, num_dims, copy);
