@@ -98,6 +98,7 @@ REGISTERED = [
         "the op definition builder is not valid: it was deleted before",
     ),
     (6, None, "long kernel: 0"),
+    (7, None, "many kernels: 0"),
     (
         8,
         None,
@@ -128,3 +129,40 @@ def test_entry_functions_that_ask_for_what_is_absurd(
     assert [found for found, _ in answer["errors"]] == ([code] if code else [])
     assert said in done.stderr + "".join(answer["warnings"]) + str(answer["errors"])
     assert all(len(text) < 4096 for text in answer["warnings"])
+
+
+TIMES = """
+import json, sys, time
+from drystone_base.plugins import load_library
+
+times = []
+for library in sys.argv[1:]:
+    begin = time.process_time()
+    load_library(library, policy="allow_unverified")
+    times.append(time.process_time() - begin)
+print(json.dumps(times))
+"""
+
+
+@pytest.mark.parametrize("kind", [1, 2, 3, 4])
+def test_the_time_of_registering_grows_as_what_is_registered(
+    compile_library: Callable[..., Path], tmp_path: Path, kind: int
+) -> None:
+    """Each is looked up in a table: compared with all before, it would take 16 times as long."""
+    libraries = [
+        compile_library(
+            "many_registrations.c",
+            flags=[f"-DKIND={kind}", f"-DCOUNT={count}", f'-DNAME="Zoo{count}"'],
+        )
+        for count in (10, 10_000, 40_000)
+    ]
+    settings = {k: v for k, v in os.environ.items() if not k.startswith("DRYSTONE_P")}
+    settings |= {"XDG_CACHE_HOME": str(tmp_path), "DRYSTONE_PLUGIN_PROBE_SECONDS": "0"}
+    done = subprocess.run(
+        [sys.executable, "-c", TIMES, *libraries],
+        capture_output=True, text=True, env=settings, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    _, less, more = json.loads(done.stdout)
+    assert more < max(8 * less, 1)

@@ -2,6 +2,8 @@
 #include "kernels/definition.h"
 
 #include <algorithm>
+#include <bit>
+#include <functional>
 
 #include "core/failure.h"
 #include "core/tensor.h"
@@ -27,6 +29,17 @@ Constraint parse_constraint(std::string_view bytes) {
   return out;
 }
 
+std::vector<Constraint> in_order(std::vector<Constraint> constraints) {
+  std::sort(constraints.begin(), constraints.end());
+  return constraints;
+}
+
+std::size_t hash_of(std::string_view text) noexcept { return std::hash<std::string_view>{}(text); }
+
+std::size_t mixed(std::size_t sum, std::size_t more) noexcept {
+  return (std::rotl(sum, 29) ^ more) * std::size_t{0x9E3779B97F4A7C15};
+}
+
 std::string serialize(const Constraint& constraint) {
   std::vector<TF_DataType> types;
   for (const int type : constraint.types) types.push_back(static_cast<TF_DataType>(type));
@@ -47,8 +60,20 @@ bool same_place(const Definition& a, const Definition& b) {
   if (a.op != b.op || a.device != b.device || a.label != b.label || a.priority != b.priority) {
     return false;
   }
-  return std::is_permutation(a.constraints.begin(), a.constraints.end(), b.constraints.begin(),
-                             b.constraints.end());
+  return in_order(a.constraints) == in_order(b.constraints);
+}
+
+// Of constraints the sum, which no order changes.
+std::size_t place_hash(const Definition& definition) noexcept {
+  std::size_t sum = 0;
+  for (const Constraint& one : definition.constraints) {
+    std::size_t number = hash_of(one.attr);
+    for (const int type : one.types) number = mixed(number, static_cast<std::size_t>(type));
+    sum += number;
+  }
+  std::size_t out = mixed(hash_of(definition.op), hash_of(definition.device));
+  out = mixed(out, hash_of(definition.label));
+  return mixed(mixed(out, static_cast<std::size_t>(definition.priority)), sum);
 }
 
 std::string serialize(const Definition& definition) {

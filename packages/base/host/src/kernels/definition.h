@@ -2,6 +2,8 @@
 #ifndef DRYSTONE_HOST_KERNELS_DEFINITION_H_
 #define DRYSTONE_HOST_KERNELS_DEFINITION_H_
 
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -14,7 +16,7 @@ struct Constraint {
   std::string attr;
   std::vector<int> types;
 
-  bool operator==(const Constraint&) const = default;
+  auto operator<=>(const Constraint&) const = default;
 };
 
 struct Definition {
@@ -28,6 +30,9 @@ struct Definition {
 
 // Whether a node cannot tell the two apart: all but host memory is equal, constraints in any order.
 bool same_place(const Definition& a, const Definition& b);
+
+// A number that is the same for two that same_place() holds for.
+std::size_t place_hash(const Definition& definition) noexcept;
 
 // Whether the number is a TF_DataType.
 bool known_dtype(int number) noexcept;

@@ -4,6 +4,7 @@
 #include <map>
 #include <mutex>
 #include <shared_mutex>
+#include <unordered_map>
 
 #include "core/dtype_names.h"
 #include "core/failure.h"
@@ -18,6 +19,7 @@ struct Registry {
   std::int64_t next = 0;
   std::map<std::int64_t, RegisteredPtr> by_id;
   std::map<std::string, std::vector<RegisteredPtr>, std::less<>> by_op;
+  std::unordered_multimap<std::size_t, RegisteredPtr> by_place;  // by place_hash()
 };
 
 Registry& registry() {
@@ -47,15 +49,17 @@ void refuse(const Registered& added, const Registered& there) {
 RegisteredPtr add(Registered kernel) {
   Registry& all = registry();
   const std::unique_lock lock(all.mutex);
-  auto& siblings = all.by_op[kernel.definition.op];
-  for (const RegisteredPtr& there : siblings) {
-    if (same_place(kernel.definition, there->definition)) refuse(kernel, *there);
+  const std::size_t place = place_hash(kernel.definition);
+  const auto [first, last] = all.by_place.equal_range(place);
+  for (auto at = first; at != last; ++at) {
+    if (same_place(kernel.definition, at->second->definition)) refuse(kernel, *at->second);
   }
   kernel.id = all.next++;
   const auto made = std::make_shared<Registered>(std::move(kernel));
   made->owner = {made->library.c_str(), made->name.c_str()};
   const RegisteredPtr added = made;
-  siblings.push_back(added);
+  all.by_op[added->definition.op].push_back(added);
+  all.by_place.emplace(place, added);
   all.by_id.emplace(added->id, added);
   return added;
 }
@@ -96,7 +100,9 @@ void forget_since(std::int64_t before, std::string_view library) {
     return kernel->id >= before && kernel->library == library;
   };
   for (auto& [op, siblings] : all.by_op) std::erase_if(siblings, theirs);
-  std::erase_if(all.by_id, [&](const auto& entry) { return theirs(entry.second); });
+  const auto is_theirs = [&](const auto& entry) { return theirs(entry.second); };
+  std::erase_if(all.by_id, is_theirs);
+  std::erase_if(all.by_place, is_theirs);
 }
 
 std::string kernel_list(const char* op) {

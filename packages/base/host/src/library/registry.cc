@@ -2,6 +2,7 @@
 #include "drystone/registry.h"
 
 #include <memory>
+#include <unordered_set>
 
 #include "core/buffer.h"
 #include "core/failure.h"
@@ -34,15 +35,10 @@ std::string ops_of(const DS_Library& library) {
   const std::unique_ptr<TF_Buffer, void (*)(TF_Buffer*)> all(TF_GetAllOpList(), TF_DeleteBuffer);
   std::string out;
   if (all == nullptr) return out;
+  const std::unordered_set<std::string_view> own(library.ops.begin(), library.ops.end());
   wire::Reader reader(view(all.get()));
   while (reader.next()) {
-    if (reader.field() != kOpOfList) continue;
-    const std::string_view name = name_of(reader.bytes());
-    for (const std::string& own : library.ops) {
-      if (own != name) continue;
-      out.append(reader.raw());
-      break;
-    }
+    if (reader.field() == kOpOfList && own.contains(name_of(reader.bytes()))) out.append(reader.raw());
   }
   return out;
 }
