@@ -61,6 +61,8 @@ DetachedRun::DetachedRun(PyObject* plan, const CurrentRun& of) : plan_(plan) {
   of_thread_.runtime = of.runtime;
   of_thread_.compute = of.compute;
   of_thread_.outputs = of.outputs;
+  of_thread_.transfers = of.transfers;
+  of_thread_.rendezvous = of.rendezvous;
   of_thread_.context = PySequence_Size(of.outputs) > 0 ? copied_context() : nullptr;
 }
 

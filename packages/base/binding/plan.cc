@@ -23,6 +23,7 @@ struct PlanObject {
   PyObject* raise;      // (code, message, payloads): raises the exception of a failed run
   int feeds;
   int fetches;
+  std::vector<Transfer>* transfers;  // by kernel
   bool has_callbacks;
   unsigned long long uses;   // of call()
   bool copies;               // feeds, whatever their size
@@ -98,12 +99,29 @@ bool read_constants(PyObject* constants, Tensors* out) {
   return true;
 }
 
-// Plan(session, plan bytes, constants, outputs, compute, raise)
+// transfers: a sequence of (kernel, whether it sends, key), by kernel
+bool read_transfers(PyObject* transfers, std::vector<Transfer>* out) {
+  const Py_ssize_t count = PySequence_Size(transfers);
+  for (Py_ssize_t k = 0; k < count; ++k) {
+    const Ref row(PySequence_GetItem(transfers, k));
+    int kernel = 0, sends = 0;
+    const char* key = nullptr;
+    Py_ssize_t size = 0;
+    if (!row || PyArg_ParseTuple(row.get(), "ips#", &kernel, &sends, &key, &size) == 0) return false;
+    out->push_back({kernel, sends != 0, {key, static_cast<std::size_t>(size)}});
+  }
+  return count >= 0;
+}
+
+// Plan(session, plan bytes, constants, outputs, transfers, compute, raise)
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject*) {
   PyObject *session = nullptr, *constants = nullptr, *outputs = nullptr, *compute = nullptr, *raise = nullptr;
+  PyObject* transfers = nullptr;
   const char* bytes = nullptr;
   Py_ssize_t size = 0;
-  if (PyArg_ParseTuple(args, "Oy#OOOO", &session, &bytes, &size, &constants, &outputs, &compute, &raise) == 0) return nullptr;
+  if (PyArg_ParseTuple(args, "Oy#OOOOO", &session, &bytes, &size, &constants, &outputs, &transfers, &compute, &raise) == 0) return nullptr;
+  auto keys = std::make_unique<std::vector<Transfer>>();
+  if (!read_transfers(transfers, keys.get())) return nullptr;
   DS_Session* owner = session_of(session);
   const Py_ssize_t count = owner == nullptr ? -1 : PySequence_Size(constants);
   if (count < 0) return nullptr;
@@ -128,6 +146,7 @@ PyObject* make(PyTypeObject* type, PyObject* args, PyObject*) {
   self->outputs = Ref::borrow(outputs).release();
   self->compute = Ref::borrow(compute).release();
   self->raise = Ref::borrow(raise).release();
+  self->transfers = keys.release();
   self->has_callbacks = PySequence_Size(outputs) > 0;
   return object;
 }
@@ -157,6 +176,7 @@ void free_plan(PyObject* object) {
   PlanObject* self = self_of(object);
   clear_plan(object);
   delete[] self->expected;
+  delete self->transfers;
   host.DS_DeletePlan(self->plan);
   Py_CLEAR(self->session);  // after its plan
   collect();
@@ -207,8 +227,11 @@ void add_note(CurrentRun* run, const char* message) {
 }
 
 // Runs without the GIL. Whether it succeeded; otherwise an exception is set.
-bool run_plan(PlanObject* self, PyObject* runtime, DS_RunOptions& options, Tensors& feeds, Tensors& fetches) {
+bool run_plan(PlanObject* self, PyObject* runtime, DS_RunOptions& options, Tensors& feeds, Tensors& fetches,
+              const TF_RendezvousThunk* rendezvous = nullptr) {
   CurrentRun run;
+  run.transfers = self->transfers;
+  run.rendezvous = rendezvous;
   run.runtime = runtime;
   run.compute = self->compute;
   run.outputs = self->outputs;
@@ -246,10 +269,10 @@ PyObject* list_of(const PlanObject* self, Tensors& fetches) {
   return out.release();
 }
 
-// run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces) -> list
+// run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces, rendezvous) -> list
 PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   PlanObject* self = self_of(object);
-  if (count != 7) return PyErr_Format(PyExc_TypeError, "run takes 7 arguments, not %zd", count);
+  if (count != 8) return PyErr_Format(PyExc_TypeError, "run takes 8 arguments, not %zd", count);
   collect();
   if (PySequence_Size(args[0]) != self->feeds) {
     if (PyErr_Occurred() == nullptr) PyErr_Format(PyExc_ValueError, "%d feeds are needed", self->feeds);
@@ -269,11 +292,13 @@ PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   options.step_id = PyLong_AsLongLong(args[3]);
   if (args[5] != Py_None) options.cancellation = static_cast<DS_Cancellation*>(PyLong_AsVoidPtr(args[5]));
   if (on_main_thread()) options.poll = check_signals;  // Python runs its handlers there only
+  const TF_RendezvousThunk* rendezvous = nullptr;
+  if (args[7] != Py_None) rendezvous = static_cast<const TF_RendezvousThunk*>(PyLong_AsVoidPtr(args[7]));
   if (PyErr_Occurred() != nullptr) return nullptr;
   Tensors fetches(static_cast<std::size_t>(self->fetches));
   TF_Buffer trace{};
   if (args[6] != Py_None) options.trace = &trace;
-  const bool succeeded = run_plan(self, args[1], options, feeds, fetches);
+  const bool succeeded = run_plan(self, args[1], options, feeds, fetches, rendezvous);
   if (options.trace != nullptr) keep_trace(args[6], trace);
   if (!succeeded) return nullptr;
   return list_of(self, fetches);
@@ -362,7 +387,8 @@ PyObject* describe(PyObject* object, PyObject*) {
 PyMethodDef methods[] = {
     // NOLINTNEXTLINE(bugprone-casting-through-void): CPython casts it back, by the flag
     {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run)), METH_FASTCALL,
-     "run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces): the fetches, as a list."},
+     "run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces, rendezvous): the fetches, as a list.\n"
+     "A rendezvous is the address of a TF_RendezvousThunk, or None."},
     {"expect", expect, METH_VARARGS,
      "expect(shapes, copies, runtime): what arrays call() accepts, and what it hands to kernels of Python's.\n"
      "A shape may be None, and so may the runtime, where they need one of the run."},
@@ -381,7 +407,7 @@ PyType_Slot slots[] = {
     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
     {Py_tp_clear, reinterpret_cast<void*>(clear_plan)},
     {Py_tp_methods, methods},
-    {Py_tp_doc, const_cast<char*>("A loaded plan: Plan(session, plan, constants, outputs, compute, raise).")},
+    {Py_tp_doc, const_cast<char*>("A loaded plan: Plan(session, plan, constants, outputs, transfers, compute, raise).")},
     {0, nullptr},
 };
 

@@ -63,6 +63,7 @@ bool set_outputs(PyObject* results, PyObject* dtypes, TF_Tensor** outputs, int c
 void compute(void*, void*, std::int32_t kernel, TF_Tensor* const* inputs, int num_inputs,
              TF_Tensor** outputs, int num_outputs, TF_Status* status) {
   CurrentRun* run = current_run;
+  if (transferred(*run, kernel, inputs, num_inputs, outputs, num_outputs, status)) return;
   const WithPython gil(run);
   collect();
   const Ref values(PyList_New(num_inputs));

@@ -6,8 +6,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "binding/host.h"
+#include "drystone/rendezvous.h"
 
 namespace drystone::binding {
 
@@ -19,11 +22,20 @@ bool add_aside(PyObject* module);
 // A Session's host session, or NULL with TypeError set.
 DS_Session* session_of(PyObject* object);
 
+// A kernel of Python's that sends or receives a value, by its key in the run's rendezvous.
+struct Transfer {
+  std::int32_t kernel;
+  bool sends;
+  std::string key;
+};
+
 // The run that is under way on this thread: what callbacks need.
 struct CurrentRun {
   PyObject* runtime = nullptr;    // borrowed
   PyObject* compute = nullptr;    // borrowed: (kernel, runtime, inputs) -> sequence of values
   PyObject* outputs = nullptr;    // borrowed: per kernel, the dtypes of its outputs
+  const std::vector<Transfer>* transfers = nullptr;  // of the plan
+  const TF_RendezvousThunk* rendezvous = nullptr;    // the runtime's; NULL: Python's kernels send and receive
   PyThreadState* thread = nullptr;  // NULL: of a thread that Python has not met yet
   PyGILState_STATE met = PyGILState_UNLOCKED;
   std::atomic<unsigned long> python{0};  // Python's number of the thread, while it is in Python
@@ -37,6 +49,11 @@ extern thread_local CurrentRun* current_run;
 
 // compute(kernel, runtime, values) in the context of the run: a new reference, or NULL with an exception set.
 PyObject* compute_in_context(CurrentRun* run, PyObject* kernel, PyObject* values);
+
+// Whether a kernel's value was sent or received without Python: by the rendezvous of the run, unless that
+// leaves it to the kernel.
+bool transferred(const CurrentRun& run, std::int32_t kernel, TF_Tensor* const* inputs, int num_inputs,
+                 TF_Tensor** outputs, int num_outputs, TF_Status* status);
 
 // A run that the host may give to a thread of its own, and go on without: it holds what callbacks need.
 // DS_RunOptions' hooks, whose run_context is one. All of them but end_aside need it alive.

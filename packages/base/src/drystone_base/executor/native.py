@@ -40,6 +40,7 @@ from drystone_base.state.cancellation import (
     session_damaged,
     session_stuck,
 )
+from drystone_base.state.rendezvous import KEY as RENDEZVOUS
 from drystone_base.state.variables import Variable, uninitialized
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class Program(NamedTuple):
     ``plan``: the bytes of a PlanDef. ``constants``: arrays, or tensors that stay in files, with
     their dtypes. ``outputs``: the dtypes of the outputs of each kernel of Python's, which
     ``compute`` runs by number; ``needs_run``: one of them asks for what belongs to a run.
-    ``made_by``: plugins whose optimizers made nodes, by node.
+    ``made_by``: plugins whose optimizers made nodes, by node. ``transfers``: which of the kernels
+    send (True) or receive a value, and its key.
     """
 
     plan: bytes
@@ -89,23 +91,26 @@ class Program(NamedTuple):
     compute: Callable[[int, Runtime, list[Any]], Sequence[Any]] | None = None
     needs_run: bool = False
     made_by: Made = NOBODY
+    transfers: Sequence[tuple[int, bool, str]] = ()
 
 
 class NativePlan:
     """One plan, loaded by the host library."""
 
-    __slots__ = ("_copies", "_handle", "_needs_run", "has_kernels")
+    __slots__ = ("_copies", "_handle", "_needs_run", "_transfers", "has_kernels")
 
     def __init__(self, session: NativeSession, program: Program, copies: bool) -> None:
         self._copies = copies
         self.has_kernels = bool(program.outputs)
         self._needs_run = program.needs_run
+        self._transfers = bool(program.transfers)
         try:
             self._handle = extension().Plan(
                 session.handle,
                 program.plan,
                 program.constants,
                 program.outputs,
+                program.transfers,
                 program.compute,
                 partial(_raise, program.made_by),
             )
@@ -127,9 +132,11 @@ class NativePlan:
             left = max(1, int((runtime.deadline - time.monotonic()) * 1000))
         stop = None if runtime.cancellation is None else runtime.cancellation.in_host()
         traces: list[bytes] | None = None if runtime.record is None else []
+        meeting = runtime.step.resources.get(RENDEZVOUS) if self._transfers else None
+        table = None if meeting is None else meeting.table
         try:
             found: list[Any] = self._handle.run(
-                feeds, runtime, left, runtime.step.id, self._copies, stop, traces
+                feeds, runtime, left, runtime.step.id, self._copies, stop, traces, table
             )
         finally:
             if runtime.record is not None and traces and traces[0]:  # nothing of one that was left

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.errors import DrystoneError
 from drystone_base.core.made_by import NOBODY, Made, name_makers
@@ -12,6 +12,7 @@ from drystone_base.executor.calling import compute, needs_run
 from drystone_base.executor.encode import Encoded, encode
 from drystone_base.executor.native import Program
 from drystone_base.executor.numpy_kernels import tell_of_heavy
+from drystone_base.ops.properties import CHANNELS
 
 if TYPE_CHECKING:
     from drystone_base.core.dtypes import DType
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from drystone_base.executor.plan import Plan
 
 __all__ = ["encode_plan", "program_of"]
+
+_SENDS: Final = frozenset({"_Send", "_HostSend"})
 
 
 def encode_plan(
@@ -42,6 +45,11 @@ def program_of(encoded: Encoded, made_by: Made = NOBODY) -> Program:
         _naming(run, made_by) if made_by else run,
         needs_run(kernels),
         made_by,
+        [
+            (number, kernel.op in _SENDS, kernel.attrs["tensor_name"])
+            for number, kernel in enumerate(kernels)
+            if kernel.op in CHANNELS
+        ],
     )
 
 

@@ -26,8 +26,12 @@ class Aborted(Exception):
 class Rendezvous:
     """Values sent and not yet received. Safe to use from several threads.
 
-    ``is_shared``: parts of the run are in other threads, so that it makes sense to wait.
+    ``is_shared``: parts of the run are in other threads, so that it makes sense to wait. ``table``:
+    the address of a ``TF_RendezvousThunk`` (``drystone/rendezvous.h``) by which the native executor
+    sends and receives without Python what the table does not call UNIMPLEMENTED.
     """
+
+    table: int | None = None
 
     def __init__(self, *, is_shared: bool = False) -> None:
         self.is_shared = is_shared
