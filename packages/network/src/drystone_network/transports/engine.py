@@ -7,7 +7,7 @@ import itertools
 import math
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
@@ -74,7 +74,8 @@ class Engine:
         with Status(f"no engine of {self.carrier.scheme}:// can be opened") as status:
             handle = self.fns.open(self.carrier.struct, c.byref(options), status.pointer)
         self._end = weakref.finalize(self, self.fns.close, handle)
-        self._handle = handle
+        self.handle: int = handle
+        self._progress, self._progress_of = self.fns.progress, handle
         self._held = _Held()
         self._tokens = itertools.count(1)
         self._kept: dict[int, Any] = {}
@@ -114,19 +115,19 @@ class Engine:
         """Accept peers at an address; the one that others connect to."""
         bound = answer(
             f"{address} cannot be listened at",
-            lambda buffer, status: self.fns.listen(self._handle, address.encode(), buffer, status),
+            lambda buffer, status: self.fns.listen(self.handle, address.encode(), buffer, status),
         )
         return bound.decode()
 
     def connect(self, address: str) -> int:
         """The number of the peer that listens at an address."""
         with Status(f"{address} cannot be connected to") as status:
-            peer: int = self.fns.connect(self._handle, address.encode(), status.pointer)
+            peer: int = self.fns.connect(self.handle, address.encode(), status.pointer)
         return peer
 
     def disconnect(self, peer: int) -> None:
         """End a peer; its operations fail."""
-        self.fns.disconnect(self._handle, peer)
+        self.fns.disconnect(self.handle, peer)
 
     def send(self, peer: int, tag: Tag, pieces: Sequence[Any]) -> int:
         """Send a message, the bytes of contiguous buffers one after another.
@@ -141,7 +142,7 @@ class Engine:
         token = next(self._tokens)
         self._kept[token] = arrays
         done = self.fns.send(
-            self._handle, peer, *tag, places, sizes, count, token, self._held.status.pointer
+            self.handle, peer, *tag, places, sizes, count, token, self._held.status.pointer
         )
         if done == 0:
             return token
@@ -161,7 +162,7 @@ class Engine:
         place, size = (None, 0) if into is None else (into.ctypes.data, into.nbytes)
         self._kept[token] = into
         self.fns.receive(
-            self._handle, peer, *tag, *mask, place, size, token, self._held.status.pointer
+            self.handle, peer, *tag, *mask, place, size, token, self._held.status.pointer
         )
         if not self._is_ok():
             del self._kept[token]
@@ -171,21 +172,28 @@ class Engine:
     def cancel(self, token: int) -> None:
         """Have an operation end, unless it is too late for that."""
         if self.fns.cancel:
-            self.fns.cancel(self._handle, token)
+            self.fns.cancel(self.handle, token)
 
     def wake(self) -> None:
         """Have :meth:`progress` return."""
-        self.fns.wake(self._handle)
+        self.fns.wake(self.handle)
 
     def progress(self, seconds: float = math.inf) -> list[Happened]:
         """What has happened; waits for it, at most so long."""
         wait = -1 if math.isinf(seconds) else max(0, int(seconds * 1e6))
-        count = self.fns.progress(
-            self._handle, wait, self._pointers, _ROOM, self._held.status.pointer
+        count = self._progress(
+            self._progress_of, wait, self._pointers, _ROOM, self._held.status.pointer
         )
         if count < 0:
             raise self._failed("an engine is broken")
         return [self._read(self._events[k]) for k in range(count)]
+
+    def hand_events_to(self, progress: Callable[..., int], of: int) -> None:
+        """Have :meth:`progress` call what handles some events itself.
+
+        It is called as ``fns.progress`` is, with ``of`` in the place of the engine.
+        """
+        self._progress, self._progress_of = progress, of
 
     def _read(self, event: Event) -> Happened:
         kind = _KINDS.get(event.kind, "")
@@ -196,8 +204,11 @@ class Engine:
             data = self._lent(event) if kept is None else kept.reshape(-1).view(np.uint8)
             data = data[: event.size]
         text = event.message.decode("utf-8", "replace")
-        return Happened(kind, code, event.peer, event.token, (event.tag_high, event.tag_low),
-                        data, text)  # fmt: skip
+        tag = event.tag_high, event.tag_low
+        found = Happened(kind, code, event.peer, event.token, tag, data, text)
+        c.memset(c.byref(event), 0, c.sizeof(event))  # as engines are to find it
+        event.struct_size = c.sizeof(event)
+        return found
 
     def _lent(self, event: Event) -> Array:
         """The engine's memory as an array, which gives it back when it goes."""

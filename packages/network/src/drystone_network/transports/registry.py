@@ -15,8 +15,16 @@ from drystone_base.host.status import Status
 from drystone_base.modules import Library, Registry
 from drystone_network.transports.c_structs import VERSION, Fns, Params, known_part
 
-__all__ = ["CAPABILITIES", "ENTRY", "Carrier", "find", "initialise", "offered", "own_library",
-           "schemes"]  # fmt: skip
+__all__ = [
+    "CAPABILITIES",
+    "ENTRY",
+    "Carrier",
+    "find",
+    "initialise",
+    "offered",
+    "own_file",
+    "schemes",
+]
 
 ENTRY: Final = "DS_InitNetwork"
 CAPABILITIES: Final = ("ordered", "one-machine", "zero-copy", "remote-memory", "device-memory")
@@ -58,18 +66,18 @@ def offered(library: Library) -> list[str]:
     return _OFFERED.get(library.path, [])
 
 
-def own_library() -> Path:
-    """Where the library of this package is: beside its modules."""
+def own_file(name: str) -> Path:
+    """Where a library of this package is: beside its modules."""
     import drystone_network
 
-    places = [Path(folder, _LIBRARY) for folder in drystone_network.__path__]
+    places = [Path(folder, name) for folder in drystone_network.__path__]
     return next((place for place in places if place.exists()), places[0])
 
 
 def _load_own() -> None:
     with _LOADING:
         if "tcp" not in _CARRIERS:
-            initialise(open_library(own_library()), ENTRY)
+            initialise(open_library(own_file(_LIBRARY)), ENTRY)
 
 
 def schemes() -> dict[str, Carrier]:

@@ -11,23 +11,19 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from drystone_base.core.errors import HostError
 from drystone_network.cluster.spec import Task
-from drystone_network.transports.engine import ANY, Engine, Happened
-from drystone_network.workers.failures import task_lost, unproven
-from drystone_network.workers.wire import BadFrame, packed, unpack
+from drystone_network.transports.engine import Engine, Happened
+from drystone_network.workers.failures import unproven
+from drystone_network.workers.plane import Plane
 
 __all__ = ["Links"]
 
 _CHALLENGE: Final = (1, 1)
 _PROOF: Final = (1, 2)
 _WELCOME: Final = (1, 3)
-_DATA: Final = (2, 0)
-_POSTED: Final = 16
-_MOST_UNDER_WAY: Final = 256 << 20  # bytes to one task, before a sender waits
-_LOOK: Final = 0.05
 _PROOF_SECONDS: Final = 10.0
 
 
@@ -41,12 +37,10 @@ class _Link:
     def __init__(self, peer: int) -> None:
         self.peer = peer
         self.has_answered = self.is_open = False
-        self.under_way: dict[int, int] = {}
-        self.bytes = 0
 
 
 class Links:
-    """Connections of one task with others. ``arrived(task, document, arrays)`` is given what comes.
+    """Connections of one task with others, by which ``plane`` sends and receives values.
 
     ``lost(task)`` is told when the connection that a task sends on has ended. Safe to use from
     several threads.
@@ -57,12 +51,11 @@ class Links:
         task: Task,
         address: str,
         token: str,
-        arrived: Callable[[Task, dict[str, Any], list[Any]], None],
         lost: Callable[[Task], None],
         max_message: int = 0,
     ) -> None:
         self.task, self._token = task, token
-        self._arrived, self._lost = arrived, lost
+        self._lost = lost
         self._engine = Engine(address, max_message=max_message)
         self.address = self._engine.listen(address)
         self._changed = threading.Condition()
@@ -74,8 +67,8 @@ class Links:
         self._asked: dict[int, bytes] = {}  # peers that have not proved who they are
         self._known: dict[int, Task] = {}
         self._closed = False
-        for _ in range(_POSTED):
-            self._engine.receive(0, mask=ANY)
+        self._numbers: dict[Task, int] = {}
+        self.plane = Plane(self._engine)
         self._thread = threading.Thread(target=self._serve, name="drystone links", daemon=True)
         self._thread.start()
 
@@ -84,7 +77,13 @@ class Links:
         self._closed = True
         self._engine.wake()
         self._thread.join()
+        self.plane.close()
         self._engine.close()
+
+    def number(self, task: Task) -> int:
+        """What the plane calls a task."""
+        with self._changed:
+            return self._numbers.setdefault(task, len(self._numbers))
 
     # ---- sending -------------------------------------------------------------------------------
 
@@ -120,27 +119,8 @@ class Links:
         if self._links.get(task) is link:
             del self._links[task]
         self._sending.pop(link.peer, None)
+        self.plane.forget(link.peer)
         self._engine.disconnect(link.peer)
-
-    def send(
-        self, task: Task, document: dict[str, Any], value: Any, look: Callable[[], None]
-    ) -> None:
-        """Send a value; ``look`` raises where the one who sends is to give up waiting for room."""
-        pieces = packed(document, [value])
-        size = sum(map(len, pieces))
-        with self._changed:
-            while (link := self._links.get(task)) is not None and link.bytes > _MOST_UNDER_WAY:
-                self._changed.wait(_LOOK)
-                look()
-            if link is None:
-                raise task_lost(task, "it has closed its connection")
-            try:
-                token = self._engine.send(link.peer, _DATA, pieces)
-            except HostError as error:
-                raise task_lost(task, error.found, error) from error
-            if token:
-                link.under_way[token] = size
-                link.bytes += size
 
     # ---- what happens --------------------------------------------------------------------------
 
@@ -154,27 +134,17 @@ class Links:
             self._asked[event.peer] = challenge = os.urandom(32)
             self._try_send(event.peer, _CHALLENGE, challenge)
         elif event.kind == "received":
-            self._engine.receive(0, mask=ANY)
             if event.data is not None and not self._take(event):
                 self._end(event.peer)
-        elif event.kind == "sent":
-            self._is_sent(event)
         elif event.kind == "lost":
             self._is_lost(event.peer)
 
     def _take(self, event: Happened) -> bool:
         """Whether a message is one that its peer may send."""
-        if event.peer in self._known and event.tag == _DATA:
-            try:
-                document, arrays = unpack(event.data)
-            except BadFrame:
-                return False
-            self._arrived(self._known[event.peer], document, arrays)
-            return True
         data = b"" if event.data is None else event.data.tobytes()
         if event.peer in self._asked:
             return event.tag == _PROOF and self._prove(event.peer, data)
-        if event.peer in self._known:
+        if event.peer in self._known:  # what is no value, as the plane would have taken that
             return False
         if event.tag == _WELCOME:
             return self._open(event.peer)
@@ -186,9 +156,10 @@ class Links:
         if not hmac.compare_digest(proof, _proof(self._token, challenge, text)):
             return False
         try:
-            self._known[peer] = Task.of_device(text)
+            task = self._known[peer] = Task.of_device(text)
         except (ValueError, IndexError):
             return False
+        self.plane.admit(peer, self.number(task))
         self._try_send(peer, _WELCOME, b"")
         return True
 
@@ -211,6 +182,7 @@ class Links:
             if found is None or not found[1].has_answered:
                 return False
             found[1].is_open = True
+            self.plane.route(self.number(found[0]), peer)
             self._changed.notify_all()
         return True
 
@@ -220,19 +192,13 @@ class Links:
         except HostError:  # it is gone; the engine tells
             return
 
-    def _is_sent(self, event: Happened) -> None:
-        with self._changed:
-            link = self._sending.get(event.peer, (None, None))[1]
-            if link is not None:
-                link.bytes -= link.under_way.pop(event.token, 0)
-                self._changed.notify_all()
-
     def _end(self, peer: int) -> None:
         self._engine.disconnect(peer)
         self._is_lost(peer)
 
     def _is_lost(self, peer: int) -> None:
         asked = self._asked.pop(peer, None)
+        self.plane.forget(peer)
         with self._changed:
             self._early.pop(peer, None)
             found = self._sending.pop(peer, None)

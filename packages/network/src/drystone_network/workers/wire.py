@@ -19,7 +19,7 @@ from drystone_base.core.dtypes import DType, as_dtype, from_number, from_numpy
 from drystone_base.core.errors import BadRequest, DrystoneError
 from drystone_base.core.tensor import string_array
 
-__all__ = ["BadFrame", "pack", "packed", "unpack"]
+__all__ = ["BadFrame", "array_of", "bytes_of", "pack", "packed", "unpack"]
 
 Array = np.ndarray[Any, Any]
 _ALIGNED: Final = 64
@@ -44,7 +44,7 @@ def packed(document: dict[str, Any], arrays: Sequence[Array | None] = ()) -> lis
         if array is None:
             described.append(None)
             continue
-        number, shape, data = _bytes_of(array)
+        number, shape, data = bytes_of(array)
         described.append([number, list(shape), len(data)])
         pieces += [data, b"\0" * (-len(data) % _ALIGNED)]
     text = json.dumps([document, described], separators=(",", ":")).encode()
@@ -57,7 +57,8 @@ def pack(document: dict[str, Any], arrays: Sequence[Array | None] = ()) -> bytes
     return b"".join(packed(document, arrays))
 
 
-def _bytes_of(array: Array) -> tuple[int, tuple[int, ...], Any]:
+def bytes_of(array: Array) -> tuple[int, tuple[int, ...], Any]:
+    """Number of the dtype, shape and bytes of an array; raises as :func:`packed` does."""
     dtype = from_numpy(array.dtype)
     if not dtype.is_object:
         flat = np.ascontiguousarray(array).reshape(-1)
@@ -104,21 +105,26 @@ def _array(whole: Array, at: int, described: Any) -> tuple[Array | None, int]:
     if described is None:
         return None, 0
     dtype, dims, size = _description(described)
-    count = math.prod(dims)
     data = whole[at : at + size]
     if data.size != size:
         raise BadFrame("an array that is cut off")
+    return array_of(data, dtype, dims), size
+
+
+def array_of(data: Array, dtype: DType, dims: tuple[int, ...]) -> Array:
+    """The array whose bytes, as :func:`bytes_of` gives them, these are; raises ``BadFrame``."""
+    count = math.prod(dims)
     if dtype == _STRING:
-        return _strings(data, count, dims), size
+        return _strings(data, count, dims)
     if dtype.is_object:
         raise BadFrame(f"an array of {dtype}")
-    if count * dtype.np.itemsize != size:
-        raise BadFrame(f"an array of {size} bytes for {count} elements")
-    if dtype == _BOOL and size and data.max() > 1:
+    if count * dtype.np.itemsize != data.size:
+        raise BadFrame(f"an array of {data.size} bytes for {count} elements")
+    if dtype == _BOOL and data.size and data.max() > 1:
         raise BadFrame("a bool that is neither true nor false")
     array = data.view(dtype.np).reshape(dims)
     array.flags.writeable = False
-    return array, size
+    return array
 
 
 def _description(described: Any) -> tuple[DType, tuple[int, ...], int]:

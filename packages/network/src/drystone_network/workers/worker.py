@@ -20,12 +20,12 @@ from drystone_base.state.rendezvous import KEY
 from drystone_base.state.variables import Step
 from drystone_network.cluster.spec import ClusterSpec, Task
 from drystone_network.workers.failures import bad_frame
-from drystone_network.workers.links import Links
-from drystone_network.workers.steps import Edge, RemoteRendezvous, Steps
+from drystone_network.workers.plane import Edges
+from drystone_network.workers.steps import Edge, Steps
 
 __all__ = ["PROTOCOL", "Worker"]
 
-PROTOCOL: Final = 1
+PROTOCOL: Final = 2
 """Version of what workers and clients say to each other."""
 _MOST_SESSIONS: Final = 256
 _OPTIONS: Final = ("executor", "deterministic")
@@ -37,9 +37,9 @@ class _Registered:
     """The parts of one signature that run here."""
 
     def __init__(
-        self, parts: list[Part], edges: dict[str, Edge], feeds: int, peers: dict[Task, str]
+        self, parts: list[Part], edges: dict[str, Edge], native: Edges, peers: dict[Task, str]
     ) -> None:
-        self.parts, self.edges, self.feeds, self.peers = parts, edges, feeds, peers
+        self.parts, self.edges, self.native, self.peers = parts, edges, native, peers
 
 
 class Worker:
@@ -65,8 +65,8 @@ class Worker:
         self.incarnation = secrets.randbits(62)
         self._config = SessionConfig(access=access, optimizer="off")
         self._home = Session(Graph(), self._config)
-        self._steps = Steps(task)
-        self._links = Links(task, transport, token, self._steps.arrived, self._steps.lost)
+        self._steps = Steps(task, transport, token)
+        self._links = self._steps.links
         self._sessions: dict[str, dict[int, _Registered]] = {}
         self._lock = threading.Lock()
         self._methods: dict[str, Callable[[dict[str, Any], list[Any]], Answer]] = {
@@ -81,8 +81,7 @@ class Worker:
 
     def stop(self) -> None:
         """End runs and connections."""
-        self._steps.cancel_all()
-        self._links.close()
+        self._steps.stop()
         self._home.close()
 
     def call(self, method: str, document: dict[str, Any], arrays: list[Any]) -> Answer:
@@ -145,12 +144,11 @@ class Worker:
         ]
         edges = {key: Edge(*map(str, edge)) for key, edge in document["edges"].items()}
         peers = {Task.of_device(name): str(at) for name, at in document["peers"].items()}
-        feeds = sum(len(one["feeds"]) for one in document["parts"])
         for task, address in peers.items():
             self._links.connect(task, address)
         with self._lock:
             handle = len(known) + 1
-            known[handle] = _Registered(parts, edges, feeds, peers)
+            known[handle] = _Registered(parts, edges, self._steps.edges_of(edges), peers)
         return {"handle": handle}, ()
 
     def _part(self, one: dict[str, Any], data: Any, config: SessionConfig) -> Part:
@@ -169,7 +167,8 @@ class Worker:
         ends = None if seconds is None else time.monotonic() + float(seconds)
         for task, address in registered.peers.items():
             self._links.connect(task, address)
-        meeting = RemoteRendezvous(int(document["step"]), self.task, registered.edges, self._links)
+        number = int(document["step"])
+        meeting = self._steps.begin(number, registered.edges, registered.native, ends)
         step = Step()
         step.resources[KEY] = meeting
 
@@ -177,7 +176,6 @@ class Worker:
             found: list[Any] = part.plan(values, step, meeting.cancellation, ends)
             return found
 
-        self._steps.begin(meeting)
         try:
             return {}, run_parts(registered.parts, arrays, run, step)
         except DrystoneError as error:

@@ -21,9 +21,8 @@ from drystone_network import ClusterSpec, Server, Task
 from drystone_network.session import master
 from drystone_network.workers import worker
 from drystone_network.workers.client import RemoteTask
-from drystone_network.workers.links import Links
 from drystone_network.workers.service import METHOD
-from drystone_network.workers.wire import pack, packed
+from drystone_network.workers.wire import pack
 
 ONE = Task("worker", 1)
 
@@ -143,28 +142,6 @@ def test_a_client_without_the_token(guarded: Server, monkeypatch: pytest.MonkeyP
         assert caught.value.code == "cluster-token"
     monkeypatch.setenv("DRYSTONE_CLUSTER_TOKEN", "right")
     ds.Session(there_and_back(), ds.SessionConfig(target=guarded.target, deadline=5)).close()
-
-
-def test_values_of_a_task_without_the_token() -> None:
-    arrived: list[object] = []
-
-    def links(token: str) -> Links:
-        return Links(
-            Task("w", 0), "tcp://127.0.0.1:0", token, lambda *what: arrived.append(what), id
-        )
-
-    one, other = links("right"), links("wrong")
-    try:
-        with pytest.raises(HostError) as caught:
-            other.connect(Task("w", 1), one.address)
-        assert caught.value.code == "cluster-token"
-        engine, peer = other._engine, other._engine.connect(one.address)
-        engine.send(peer, (2, 0), packed({"step": 1, "key": "k"}, [np.zeros(3)]))
-        time.sleep(0.2)
-        assert arrived == []
-    finally:
-        one.close()
-        other.close()
 
 
 def test_requests_that_are_none(guarded: Server) -> None:

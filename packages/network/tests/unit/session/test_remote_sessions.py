@@ -35,14 +35,16 @@ def on(graph: ds.Graph, target: str, **settings: Any) -> ds.Session:
     return ds.Session(graph, ds.SessionConfig(target=target, **({"deadline": 20} | settings)))
 
 
-def test_parts_on_two_tasks_give_what_one_process_gives(target: str) -> None:
+@pytest.mark.parametrize("executor", ["native", "reference"])
+def test_parts_on_two_tasks_give_what_one_process_gives(target: str, executor: str) -> None:
     graph = there_and_back()
-    with on(graph, target) as session:
+    with on(graph, target, executor=executor) as session:
         where = {d.node: d.device for d in session.placement(["y:0"], ["x:0"])}
         assert where["m"] == "/job:worker/replica:0/task:1/device:CPU:0"
         for shape in ((), (3,), (0, 2), (300, 400)):
             x = np.random.default_rng(1).normal(size=shape).astype(np.float32)
-            want = ds.Session(graph).run(["y:0", "m:0"], {"x:0": x})
+            here = ds.Session(graph, ds.SessionConfig(executor=executor))
+            want = here.run(["y:0", "m:0"], {"x:0": x})
             got = session.run(["y:0", "m:0"], {"x:0": x})
             assert all(map(np.array_equal, got, want))
         with pytest.raises(BadRequest, match="variables of a session with a target"):

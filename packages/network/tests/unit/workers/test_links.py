@@ -41,7 +41,7 @@ def test_a_connection_that_ends_before_it_is_known_is_an_error_at_once(
     hangs_up: str, late: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mine, other = Task("worker", 0), Task("worker", 1)
-    links = Links(mine, "tcp://127.0.0.1:0", "token", lambda *_: None, lambda _: None)
+    links = Links(mine, "tcp://127.0.0.1:0", "token", lambda _: None)
     try:
         connect = links._engine.connect
 
