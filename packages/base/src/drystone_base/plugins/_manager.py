@@ -34,7 +34,7 @@ _Step = Callable[[Plugin, Settings], StepResult]
 
 
 class PluginWarning(UserWarning):
-    """A plugin was not loaded, or fell out; once for each."""
+    """A plugin was not loaded, was loaded unverified, or fell out; once for each."""
 
 
 def _choose(plugin: Plugin, settings: Settings) -> StepResult:
@@ -238,6 +238,14 @@ def _warn(plugin: Plugin) -> None:
     warn(text, PluginWarning, stacklevel=3)
 
 
+def _warn_of_trust(plugin: Plugin) -> None:
+    """Warn of a plugin that only developer mode, or the policy, has let in."""
+    first, doubt = f"plugin {plugin.name} ({plugin.path}) is not verified", plugin.doubt()
+    if plugin.state == "loaded" and doubt is not None:
+        more = f"`drystone plugins explain {plugin.name}` tells more"
+        warn(f"{first}: {doubt.text} [{doubt.reason}]; {more}", PluginWarning, stacklevel=3)
+
+
 def no_plugin(path: str | os.PathLike[str]) -> PluginError:
     """The error of a folder without a library."""
     return PluginError(
@@ -288,8 +296,8 @@ class Manager:
     def ensure_loaded(self) -> None:
         """Find and load all plugins, the first time; afterwards nothing.
 
-        A plugin that fails costs one warning; the policy ``strict`` raises the first one's error
-        instead, once every plugin has been tried.
+        A plugin that fails, or is loaded though nobody vouches for it, costs one warning; the
+        policy ``strict`` raises the first one's error instead, once every plugin has been tried.
         """
         if self.finished() or getattr(self._ready, "running", False):
             return
@@ -298,17 +306,21 @@ class Manager:
                 return
             self._ready.running = True
             try:
-                bad = self._load_all()
+                fresh = self._load_all()
                 self._done = True
             finally:
                 self._ready.running = False
+        bad = [plugin for plugin in fresh if plugin.state == "failed"]
         strict = self.settings is not None and self.settings.policy == "strict"
+        for plugin in fresh:
+            _warn_of_trust(plugin)
         for plugin in bad[1:] if strict else bad:
             _warn(plugin)
         if strict and bad:
             raise bad[0].error or PluginError(bad[0].text, code=bad[0].reason)
 
     def _load_all(self) -> list[Plugin]:
+        """Those that were not loaded by their paths before."""
         settings = self.settings = current()
         found = discover(settings)
         explicit, self.found = self.found, found
@@ -321,7 +333,7 @@ class Manager:
         found.order()
         for plugin in fresh:
             self._load(plugin, settings)
-        return [plugin for plugin in fresh if plugin.state == "failed"]
+        return fresh
 
     def load(
         self,
@@ -335,9 +347,13 @@ class Manager:
         settings = override(policy=policy, developer_mode=developer_mode, isolation=isolation)
         found = from_path(path)
         with self._lock:
+            known = set(map(id, self.found.plugins))
             plugins = [self._load_one(plugin, settings) for plugin in found.plugins]
             self.found.places += [p for p in found.places if p not in self.found.places]
             self.found.ignored += found.ignored
+        for plugin in plugins:
+            if id(plugin) not in known:
+                _warn_of_trust(plugin)
         for plugin in plugins:
             if plugin.state != "loaded":
                 raise plugin.error or _not_loaded(plugin)

@@ -136,6 +136,13 @@ class Plugin:
         """Whether it is loaded in a process of its own, and not here."""
         return self.state == "loaded" and bool(self.fact("open", "isolated", False))
 
+    def doubt(self) -> StepResult | None:
+        """Why nobody vouches for it, where it passed all the same."""
+        found = (
+            s for s in self.steps if s.step == "signature" and s.state == "passed" and s.reason
+        )
+        return next(found, None)
+
     def warnings(self) -> list[str]:
         """What passed, but is worth knowing."""
         return [s.text for s in self.steps if s.state == "passed" and s.text]
