@@ -197,12 +197,12 @@ def _prefix(place: Place, folder: Path) -> Figures:
 
 
 def _tool(place: Place, folder: Path) -> Figures:
-    """The command without an environment that anybody sees: drystone-base has it, not drystone."""
+    """The command without an environment that anybody sees."""
     further = {"UV_TOOL_DIR": str(folder / "tools"), "UV_TOOL_BIN_DIR": str(folder / "bin")}
-    has_it = next(one for one in place.candidates() if "drystone" in console_scripts(one))
-    beside = [word for one in place.candidates() if one != has_it for word in ("--with", str(one))]
+    meta = next(one for one in place.candidates() if one.name.startswith("drystone-"))
+    beside = [word for one in place.candidates() if one != meta for word in ("--with", str(one))]
     command = ("uv", "tool", "install", "-q", "--python", sys.executable)
-    _run(*command, str(has_it), *beside, further=further)
+    _run(*command, str(meta), *beside, further=further)
     printed = _run(str(folder / "bin" / "drystone"), "run", str(MODEL), further=further)
     return {"output lines": f"{len(printed.splitlines())}"}
 

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,3 +58,21 @@ def test_from_an_empty_environment_and_back(tmp_path: Path, index: str) -> None:
     ours = [name for name in packages if name.startswith("drystone")]
     remove(env, *(name for name in ours if name not in ("drystone-cpu", "drystone-subgraph")))
     assert not list(env.root.rglob("site-packages/drystone*"))
+
+
+def test_the_set_is_a_tool(tmp_path: Path, index: str) -> None:
+    """`uv tool install drystone` has the command, which it looks for in that package alone."""
+    uv = shutil.which("uv")
+    if uv is None:
+        pytest.skip("uv is not installed")
+    settings = {"UV_TOOL_DIR": str(tmp_path / "tools"), "UV_TOOL_BIN_DIR": str(tmp_path / "bin")}
+    command = [uv, "tool", "install", "-q", "--python", sys.executable]
+    subprocess.run(
+        [*command, "--refresh", "--index", index, "drystone"],
+        env={**os.environ, **settings}, check=True,
+    )  # fmt: skip
+    done = subprocess.run(
+        [tmp_path / "bin" / "drystone", "run", DATA / "facemesh"],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr

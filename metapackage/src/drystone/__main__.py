@@ -1,10 +1,20 @@
-"""``python -m drystone``: the same as the ``drystone`` command."""
+"""``python -m drystone`` and the command of this package: the same as that of drystone-base."""
 
-try:
-    from drystone_base.cli import main
-except ModuleNotFoundError as error:
-    from drystone._missing import named
+from __future__ import annotations
 
-    raise SystemExit(f"error: {named(error)}") from None
+__all__ = ["main"]
 
-main()
+
+def main() -> None:
+    """Entry point of the ``drystone`` command; ends the process with a documented exit code."""
+    try:
+        from drystone_base.cli import main as command
+    except ImportError as error:
+        from drystone._missing import named
+
+        raise SystemExit(f"error: {named(error)}") from None
+    command()
+
+
+if __name__ == "__main__":
+    main()
