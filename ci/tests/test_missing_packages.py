@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -15,9 +16,10 @@ PACKAGES = packages(ROOT)
 IMPORTS = {package.import_name: package for package in PACKAGES.values()}
 
 
-def said(program: str, *there: str) -> str:
-    """What a Python prints that has nothing but the sources of these packages."""
-    places = os.pathsep.join(str(PACKAGES[key].source.parent) for key in there)
+def said(program: str, *there: str, first: Path | None = None) -> str:
+    """What a Python prints that has nothing but the sources of these packages, and a folder."""
+    folders = [PACKAGES[key].source.parent for key in there]
+    places = os.pathsep.join(map(str, [first, *folders] if first else folders))
     done = subprocess.run(
         [sys.executable, "-S", "-c", program],
         env={"PYTHONPATH": places},
@@ -54,6 +56,33 @@ def test_each_package_alone_names_the_one_below_it(file: object) -> None:
         needed, program = "drystone_base", "import drystone; drystone.load"
     wanted = text(package.distribution, needed, IMPORTS[needed].distribution)
     assert said(program, package.key).endswith(f"ModuleNotFoundError: {wanted}")
+
+
+@pytest.mark.parametrize("found", ["module", "name"])
+@pytest.mark.parametrize("file", files(), ids=lambda file: file.parts[-2])
+def test_each_package_beside_a_base_that_does_not_fit_says_so(
+    file: Path, found: str, tmp_path: Path
+) -> None:
+    """A module or a name of base that all begin with is not where it was."""
+    (package,) = [p for p in PACKAGES.values() if str(file).startswith(f"{p.source}{os.sep}")]
+    base = tmp_path / "drystone_base"
+    (base / "core").mkdir(parents=True)
+    (base / "__init__.py").touch()
+    (base / "cli").mkdir()
+    (tmp_path / "numpy.py").touch()
+    if found == "name":
+        (base / "core" / "lazy_names.py").touch()
+        (base / "cli" / "__init__.py").touch()
+    program = f"import {package.import_name}"
+    if package.key == "metapackage":
+        program = "from drystone.__main__ import main; main()"
+    below = [PACKAGES["filesystem"]] if package.key.startswith("fs-") else []
+    printed = said(program, package.key, *(one.key for one in below), first=tmp_path)
+    name = (below or [package])[0].distribution
+    assert f"{name} cannot be used with this drystone-" in printed
+    assert " [packages-out-of-step]\n  check: what a package needs of another must " in printed
+    assert "  found: No module named" in printed or "  found: cannot import name" in printed
+    assert f"  remedy: pip install --upgrade {name} drystone-" in printed
 
 
 @pytest.mark.parametrize("name", ["optimizer", "subgraph", "io"])

@@ -69,10 +69,10 @@ def __dir__() -> list[str]:
 
 
 def _package(module: str) -> ModuleType:
-    """A package of the set; one that is not installed is named with the command that does it."""
+    """A package of the set; one that is not installed, or unfit, is named with what helps."""
     try:
         return import_module(module)
-    except ModuleNotFoundError as error:
+    except ImportError as error:
         from drystone._missing import named
 
         raise named(error) from None

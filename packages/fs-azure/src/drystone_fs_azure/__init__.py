@@ -7,7 +7,7 @@ from typing import Any
 try:
     from drystone_filesystem import ObjectStore, client_options, retry_options
     from drystone_fs_azure.account import account, over_http
-except ModuleNotFoundError as error:
+except ImportError as error:
     from drystone_fs_azure._missing import named
 
     raise named(error) from None

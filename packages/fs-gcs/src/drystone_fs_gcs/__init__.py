@@ -9,7 +9,7 @@ from typing import Any
 try:
     from drystone_filesystem import ObjectStore, client_options, retry_options
     from drystone_fs_gcs.credentials import provider
-except ModuleNotFoundError as error:
+except ImportError as error:
     from drystone_fs_gcs._missing import named
 
     raise named(error) from None

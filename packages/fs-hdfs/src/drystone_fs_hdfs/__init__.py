@@ -5,7 +5,7 @@ from __future__ import annotations
 try:
     from drystone_fs_hdfs.web import Web
     from drystone_fs_hdfs.webhdfs import hdfs
-except ModuleNotFoundError as error:
+except ImportError as error:
     from drystone_fs_hdfs._missing import named
 
     raise named(error) from None

@@ -8,7 +8,7 @@ from typing import Any
 try:
     from drystone_filesystem import ObjectStore, client_options, retry_options
     from drystone_fs_s3.profiles import profile, provider
-except ModuleNotFoundError as error:
+except ImportError as error:
     from drystone_fs_s3._missing import named
 
     raise named(error) from None

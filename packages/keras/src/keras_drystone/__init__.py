@@ -4,7 +4,7 @@ from __future__ import annotations
 
 try:
     from keras_drystone import _hook
-except ModuleNotFoundError as error:
+except ImportError as error:
     from keras_drystone._missing import named
 
     raise named(error) from None

@@ -12,7 +12,7 @@ try:
     import drystone_base  # noqa: F401 — before NumPy, so that it is what is missed
     from drystone_tvm.calls import call
     from drystone_tvm.module import CompiledFunction, Module, load
-except ModuleNotFoundError as error:
+except ImportError as error:
     from drystone_tvm._missing import named
 
     raise named(error) from None

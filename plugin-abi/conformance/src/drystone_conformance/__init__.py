@@ -8,7 +8,7 @@ tests that need it are skipped with that reason.
 try:
     from drystone_conformance.capabilities import CAPABILITIES, Capabilities, read_capabilities
     from drystone_conformance.subject import Subject
-except ModuleNotFoundError as error:
+except ImportError as error:
     from drystone_conformance._missing import named
 
     raise named(error) from None

@@ -71,9 +71,20 @@ class EntryPoint(NamedTuple):
     place: str = ""
 
     def load(self) -> Any:
-        """What it names; raises whatever importing it raises."""
+        """What it names; raises whatever importing it raises.
+
+        ``OutOfStep`` where it needs what the installed release of another package has not.
+        """
         module, _, attribute = self.value.partition("[")[0].strip().partition(":")
-        found: Any = import_module(module.strip())
+        try:
+            found: Any = import_module(module.strip())
+        except (ImportError, AttributeError) as error:
+            from drystone_base.core.out_of_step import out_of_step
+
+            unfit = out_of_step(error)
+            if unfit is None:
+                raise
+            raise unfit from error
         for part in filter(None, attribute.strip().split(".")):
             found = getattr(found, part)
         return found

@@ -19,7 +19,8 @@ def lazy_names(
     "" for a name that is itself a module of the package; with ``:attribute`` behind where it has
     another name there. ``public`` is the package's ``__all__``.
 
-    A name whose module needs a package that is not installed raises ``MissingPackage``.
+    A name whose module needs a package that is not installed raises ``MissingPackage``, and one
+    that needs what the installed release of another package has not, ``OutOfStep``.
     """
 
     def find(name: str) -> Any:
@@ -29,7 +30,7 @@ def lazy_names(
         place, _, attribute = home.partition(":")
         try:
             value: Any = import_module(place or f".{name}", package)
-        except ModuleNotFoundError as error:
+        except (ImportError, AttributeError) as error:
             raise _told(package, name, error) from error
         if place:
             value = getattr(value, attribute or name)
@@ -39,11 +40,18 @@ def lazy_names(
     return find, lambda: sorted(public)
 
 
-def _told(package: str, name: str, error: ModuleNotFoundError) -> ModuleNotFoundError:
+def _told(package: str, name: str, error: ImportError | AttributeError) -> Exception:
     """The error with the command that helps; as it is where a module of the package is missing."""
-    from drystone_base.core.missing import MissingPackage, missing
+    from drystone_base.core.errors import DrystoneError
+    from drystone_base.core.missing import missing
+    from drystone_base.core.out_of_step import out_of_step
 
+    if isinstance(error, DrystoneError):
+        return error
+    unfit = out_of_step(error)
+    if unfit is not None or not isinstance(error, ModuleNotFoundError):
+        return unfit or error
     module = error.name or ""
-    if isinstance(error, MissingPackage) or module.partition(".")[0] in ("", package):
+    if module.partition(".")[0] in ("", package):
         return error
     return missing(f"{package}.{name}", module, error)
