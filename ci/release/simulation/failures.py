@@ -41,7 +41,7 @@ def private_symbol(install: Install) -> Iterator[str]:
     """B uses non-public symbols of A; B releases a version that avoids them."""
     install("2031-01-05", OPTIMIZER, base="1.2.0").run_models()
     broken = install("2031-01-15", OPTIMIZER, base="1.2.1")
-    yield _fails(broken, "cannot import name '_of_1_2' from 'drystone_base.core.named'")
+    yield from _out_of_step(broken, "1.2.0", "no _of_1_2 in drystone_base.core.named", "1.2.1")
     install("2031-01-25", OPTIMIZER, base="1.2.1", optimizer="1.2.1").run_models()
     yield "drystone-optimizer 1.2.1, which avoids it, runs on the same base"
 
@@ -50,7 +50,7 @@ def broken_public_api(install: Install) -> Iterator[str]:
     """A changed public APIs; A reverts that in a patch version that replaces the bad one."""
     install("2031-02-05", OPTIMIZER, base="1.2.1", optimizer="1.3.0").run_models()
     broken = install("2031-02-15", OPTIMIZER, base="1.2.2", optimizer="1.3.0")
-    yield _fails(broken, "cannot import name 'release_of_1_1' from 'drystone_base'")
+    yield from _out_of_step(broken, "1.3.0", "no release_of_1_1 in drystone_base", "1.2.2")
     install("2031-02-25", OPTIMIZER, base="1.2.3", optimizer="1.3.0").run_models()
     yield "drystone-base 1.2.3, which has it again, replaces 1.2.2 for everybody"
 
@@ -58,7 +58,7 @@ def broken_public_api(install: Install) -> Iterator[str]:
 def unreleased_api(install: Install) -> Iterator[str]:
     """B depends on what A has in a newer version; B releases a patch with the minimum alone."""
     broken = install("2031-03-05", OPTIMIZER, f"{BASE}==1.0.0", base="1.0.0", optimizer="1.4.0")
-    yield _fails(broken, "cannot import name 'release_of_1_1' from 'drystone_base'")
+    yield from _out_of_step(broken, "1.4.0", "no release_of_1_1 in drystone_base", "1.0.0")
     install("2031-03-15", OPTIMIZER, base="1.2.3", optimizer="1.4.1").run_models()
     try:
         install("2031-03-15", f"{OPTIMIZER}==1.4.1", f"{BASE}==1.0.0")
@@ -82,13 +82,17 @@ def missing_package(install: Install) -> Iterator[str]:
 FAILURES = (private_symbol, broken_public_api, unreleased_api, missing_package)
 
 
-def _fails(environment: Environment, text: str) -> str:
-    """The line with which a model ends there; raises `Failure` where it runs."""
+def _out_of_step(there: Environment, optimizer: str, found: str, base: str) -> Iterator[str]:
+    """The lines with which a model ends there: who needs what, and what to install."""
     try:
-        environment.run_models()
+        there.run_models()
     except Failure as failure:
-        return _line(str(failure), text)
-    raise Failure(f"the models run, where {text!r} was expected")
+        said = str(failure)
+        yield _line(said, f"{OPTIMIZER} {optimizer} cannot be used with {BASE} {base} [packages-")
+        yield _line(said, f"found: {found}")
+        yield _line(said, f"remedy: pip install --upgrade {OPTIMIZER} {BASE}; ").strip()
+        return
+    raise Failure(f"the models run, where {found!r} was expected")
 
 
 def _line(printed: str, text: str) -> str:

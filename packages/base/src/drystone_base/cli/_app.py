@@ -155,7 +155,7 @@ def _report(ctx: click.Context, error: Exception) -> int:
 
     if ctx.meta.get("drystone.verbose"):
         sys.stderr.write(plain_lines("".join(traceback.format_exception(error))))
-    known = error if isinstance(error, DrystoneError) else _full(error) or _unexpected(error)
+    known = error if isinstance(error, DrystoneError) else _foreign(error)
     with suppress(OSError):  # when the output is what failed, it takes no document
         if wants_json(ctx):
             print_json({"error": known.fields(), "exit": exit_code(known)})
@@ -175,6 +175,14 @@ def _usage(ctx: click.Context, error: click.ClickException) -> DrystoneError:
         needed=" ".join([here.command_path, *pieces]),
         remedy=f"{here.command_path} --help",
     )
+
+
+def _foreign(error: Exception) -> DrystoneError:
+    """What an exception of another kind means."""
+    from drystone_base.core.out_of_step import out_of_step
+
+    unfit = isinstance(error, ImportError | AttributeError) and out_of_step(error)
+    return unfit or _full(error) or _unexpected(error)
 
 
 def _full(error: Exception) -> DrystoneError | None:

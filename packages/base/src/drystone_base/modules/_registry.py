@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
+from functools import wraps
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
@@ -254,4 +255,22 @@ def stage(name: str, otherwise: str = "") -> list[Callable[..., Any]]:
     Of a module that has none for it, the one for the stage ``otherwise``.
     """
     found = (m.stages.get(name, m.stages.get(otherwise)) for m in modules().values())
-    return [function for function in found if function is not None]
+    return [_fitting(function) for function in found if function is not None]
+
+
+def _fitting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, which raises ``OutOfStep`` where its package does not fit what is installed."""
+
+    @wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (ImportError, AttributeError) as error:
+            from drystone_base.core.out_of_step import out_of_step
+
+            unfit = out_of_step(error)
+            if unfit is None:
+                raise
+            raise unfit from error
+
+    return run

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from drystone_base import modules
+from drystone_base.cli import _app
 from drystone_base.core.errors import DrystoneError
 from drystone_base.core.installed import EntryPoint
 from drystone_base.core.lazy_names import lazy_names
 from drystone_base.core.out_of_step import OutOfStep, out_of_step
+from drystone_base.modules import _registry
 
 
 @pytest.fixture
@@ -124,3 +127,23 @@ def test_modules_that_import_each_other_are_no_matter_of_releases(site: Path) ->
     with pytest.raises(ImportError, match="partially initialized") as caught:
         needs(site, "import quarry.stones\nslab = 1").load()
     assert not isinstance(caught.value, DrystoneError)
+
+
+def test_stages_of_modules_import_late(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the command line says it of whatever else a command of a package imports."""
+    point = needs(site, "from quarry.stones import marble")
+    monkeypatch.setattr(_registry, "_MODULES", _registry.Registry("module"))
+    monkeypatch.setattr(_registry, "_scanned", True)
+
+    def polish() -> object:
+        return import_module(point.value)
+
+    module = modules.Module("m", (), lambda _library, _symbol: None, stages={"polish": polish})
+    modules.register(module)
+    (late,) = modules.stage("polish")
+    with pytest.raises(OutOfStep, match=r"cobble-stones 1\.3 cannot be used with quarry 2\.0"):
+        late()
+    with pytest.raises(ImportError) as caught:
+        polish()
+    told = _app._foreign(caught.value)
+    assert (told.code, _app.exit_code(told)) == ("packages-out-of-step", 2)

@@ -129,10 +129,12 @@ def test_what_a_registry_shows_is_read_only() -> None:
 
 def test_stages_are_offered_by_modules() -> None:
     def optimize(graph: object) -> object:
-        return graph
+        return graph, optimize
 
     modules.register(Module("o", (), lambda _l, _s: None, stages={"optimize": optimize}))
-    assert optimize in modules.stage("optimize")
+    stages = modules.stage("optimize")
+    (added,) = (stage for stage in stages if stage.__module__ == __name__)
+    assert added("a graph") == ("a graph", optimize)
     assert modules.stage("nothing") == []
 
 
