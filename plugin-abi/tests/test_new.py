@@ -18,6 +18,7 @@ def test_every_name_is_filled_in(kind: str, tmp_path: Path) -> None:
         text = path.read_text("utf-8")
         assert "{{" not in text, path
         assert "ramdemo" not in text.lower(), path
+        assert "pipedemo" not in text.lower(), path
         assert "drystone_example" not in text, path
         assert "drystone-example" not in text, path
         assert "fake_" not in text.lower(), path

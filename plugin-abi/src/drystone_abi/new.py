@@ -37,6 +37,7 @@ class Kind:
     language: str = "CXX"
     sources: str = "{{name}}.cc"
     offers: str = ""
+    abi: str = "1.0"
     leave_out: tuple[str, ...] = ()
     renames: Mapping[str, str] = field(default_factory=dict)
 
@@ -124,6 +125,16 @@ KINDS = {
             '"relu6: ': '"{{name}}: ',
         },
     ),
+    "network": Kind(
+        "a network transport in C",
+        (EXAMPLES / "network_c", NATIVE),
+        language="C",
+        sources="{{name}}.c engine.c messages.c",
+        offers=_offers("network"),
+        abi="1.1",
+        leave_out=FROM_EXAMPLE,
+        renames={"pipedemo.c": "{{name}}.c", "pipedemo": "{{scheme}}"},
+    ),
     "python-optimizer": Kind(
         "a graph optimizer in Python",
         (EXAMPLES / "optimizer_python",),
@@ -179,6 +190,7 @@ def _words(name: str, kind: str) -> dict[str, str]:
         "language": chosen.language,
         "standard": STANDARDS[chosen.language],
         "options": OPTIONS[chosen.language],
+        "abi": chosen.abi,
     }
     for key in ("sources", "offers"):
         words[key] = _filled(getattr(chosen, key), words)
