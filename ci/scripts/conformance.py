@@ -26,7 +26,7 @@ __all__ = ["EXAMPLES", "FILES", "compile_example", "main"]
 
 EXAMPLES = (
     "optimizer_c", "optimizer_cpp", "passes_c", "passes_cpp", "kernels_c", "filesystem_c",
-    "device_c", "subgraph_c",
+    "device_c", "subgraph_c", "network_c",
 )  # fmt: skip
 FILES = "files"
 NET = "net"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Self
 
 from drystone_base.core.arguments import checked
 from drystone_base.core.errors import BadRequest
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Server"]
 
-_TRANSPORTS: Final = {"unix": "unix://", "shm": "shm://"}
-
 
 class Server:
     """A task of a cluster, which runs parts of graphs for clients until it is stopped.
@@ -27,7 +25,8 @@ class Server:
     ``cluster`` is a ``ClusterSpec`` or what makes one. It listens at the task's address if that is
     of this machine alone (127.0.0.1, localhost), else at ``bind`` (``"0.0.0.0"``: on all
     interfaces), which needs a token. ``access`` says which files graphs may read and write here.
-    ``transport`` carries values between tasks: ``tcp``, or on one machine ``unix`` or ``shm``.
+    ``transport`` carries values between tasks: ``tcp``, ``unix`` or ``shm`` on one machine, or the
+    scheme of a plugin's.
     Raises ``BadRequest``: ``bad-cluster``, ``unknown-task``, ``insecure-worker``,
     ``unknown-transport``, ``address-in-use``. Source: TensorFlow's ``tf.distribute.Server``.
     """
@@ -54,7 +53,7 @@ class Server:
         host, _, port = spec.address(self.task).rpartition(":")
         secret = own_token() if token is None else token
         where = _bound(self.task, host, bind, secret)
-        address = _TRANSPORTS.get(transport, f"{transport}://{where}:0")
+        address = _data_address(transport, where)
         self._worker = Worker(
             spec, self.task, transport=address, token=secret, access=access, devices=devices
         )
@@ -87,6 +86,14 @@ class Server:
     def join(self, seconds: float | None = None) -> bool:
         """Wait until it is stopped, at most so long; whether it is."""
         return self._stopped.wait(seconds)
+
+
+def _data_address(transport: str, host: str) -> str:
+    """Where values come in: a name of the transport's choice, or a port of that host."""
+    from drystone_network.transports.registry import find
+
+    is_local = "one-machine" in find(f"{transport}://").capabilities
+    return f"{transport}://" if is_local else f"{transport}://{host}:0"
 
 
 def _bound(task: Task, host: str, bind: str, token: str) -> str:
