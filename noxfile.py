@@ -36,6 +36,7 @@ from ci.scripts.sessions import (  # noqa: E402
     package_tests,
     pytest,
     run_distributed,
+    run_tvm,
     run_types,
     test_steps,
     without_cpu,
@@ -359,10 +360,7 @@ def gpu(session: nox.Session) -> None:
 @nox.session
 def tvm(session: nox.Session) -> None:
     """drystone-tvm's wheel, and TVM beside it (large downloads): functions that TVM compiles."""
-    wheels = build_packages(session, without=("cpu",), apart=("tvm",), quick=True)
-    install_built(session, wheels, *requirements("test"))
-    session.install("apache-tvm==0.27.0.post1", "apache-tvm-ffi==0.1.14.post0")
-    pytest(session, "tvm", "packages/tvm/tests/calls")
+    run_tvm(session)
 
 
 @nox.session

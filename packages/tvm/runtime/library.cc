@@ -18,6 +18,8 @@
 
 #include "image.h"
 #include "services.h"
+#include "sha256.h"
+#include "stated.h"
 
 namespace drystone_tvm {
 namespace {
@@ -26,6 +28,7 @@ using drystone::sdk::Error;
 using drystone::sdk::Result;
 
 constexpr std::size_t kMostNames = 20;
+constexpr std::size_t kShown = 16;  // digits of a hash
 
 class File {
  public:
@@ -140,20 +143,37 @@ Error fill(void* handle, const std::string& path, const std::vector<std::string>
 
 class Opening {
  public:
-  static Result<std::shared_ptr<Library>> open(const std::string& path, const File& file, std::size_t size) {
+  static Result<std::shared_ptr<Library>> open(const std::string& path, const File& file, std::size_t size,
+                                               const std::string& needed) {
     Result<std::string> bytes = read_all(file, path, size);
     if (!bytes.ok()) return bytes.error();
+    const std::string hash = sha256(*bytes);
+    if (Error error = check(path, hash, needed); !error.ok()) return error;  // before any of it runs
+    const std::string missing = lacking(*bytes);
     Result<Image> image = make_image(std::move(*bytes));
     if (!image.ok()) {
       return Error(image.error().code(), "library '" + path + "' cannot be used: " + image.error().message());
+    }
+    if (!missing.empty()) {
+      return Error(TF_FAILED_PRECONDITION, "library '" + path + "' cannot be used: it is for another processor: " +
+                                               "this one lacks " + missing + "; compile it here, or for \"llvm\"");
     }
     const File copy(sealed(image->bytes));
     if (!copy.ok()) return Error(TF_RESOURCE_EXHAUSTED, "no memory for library '" + path + "'");
     void* handle = ::dlopen(path_of(copy.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return not_opened(path);
-    std::shared_ptr<Library> out(new Library(path, handle, joined(image->functions)));
+    std::shared_ptr<Library> out(new Library(path, handle, joined(image->functions), hash));
     if (Error error = fill(handle, path, image->variables); !error.ok()) return error;
     return out;
+  }
+
+  static Error check(const std::string& path, const std::string& hash, const std::string& needed) {
+    if (needed.empty() || hash == needed) return {};
+    return Error(TF_FAILED_PRECONDITION, "library '" + path + "' is another one than the graph was made with: its SHA-256 is " +
+                                             hash.substr(0, kShown) + "..., needed " + needed.substr(0, kShown) + "...");
+  }
+  static Error check(const Library& opened, const std::string& needed) {
+    return check(opened.path_, opened.hash_, needed);
   }
 
  private:
@@ -166,7 +186,7 @@ class Opening {
   }
 };
 
-Result<std::shared_ptr<Library>> Library::open(const std::string& path) {
+Result<std::shared_ptr<Library>> Library::open(const std::string& path, const std::string& hash) {
   if (path.find('\0') != std::string::npos) return unreadable(path.c_str(), ENOENT);
   char real[PATH_MAX];
   if (::realpath(path.c_str(), real) == nullptr) return unreadable(path, errno);
@@ -176,8 +196,11 @@ Result<std::shared_ptr<Library>> Library::open(const std::string& path) {
   if (!S_ISREG(facts.st_mode)) return Error(TF_FAILED_PRECONDITION, "library '" + path + "' is no file");
   const std::lock_guard<std::mutex> guard(libraries_lock);
   auto& [known, opened] = libraries()[real];
-  if (std::shared_ptr<Library> same = opened.lock(); same && known == identity(facts)) return same;
-  Result<std::shared_ptr<Library>> made = Opening::open(path, file, static_cast<std::size_t>(facts.st_size));
+  if (std::shared_ptr<Library> same = opened.lock(); same && known == identity(facts)) {
+    if (Error error = Opening::check(*same, hash); !error.ok()) return error;
+    return same;
+  }
+  Result<std::shared_ptr<Library>> made = Opening::open(path, file, static_cast<std::size_t>(facts.st_size), hash);
   if (made.ok()) {
     known = identity(facts);
     opened = *made;

@@ -12,8 +12,9 @@ namespace drystone_tvm {
 
 class Library {
  public:
-  // The library in a file. NOT_FOUND for no file, FAILED_PRECONDITION for one that cannot be opened.
-  static drystone::sdk::Result<std::shared_ptr<Library>> open(const std::string& path);
+  // The library in a file. `hash`: the SHA-256 that it must have, "" for any. NOT_FOUND for no file,
+  // FAILED_PRECONDITION for another one, and for one that cannot be opened.
+  static drystone::sdk::Result<std::shared_ptr<Library>> open(const std::string& path, const std::string& hash);
   ~Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
@@ -22,13 +23,14 @@ class Library {
   drystone::sdk::Result<Function> function(const std::string& name) const;
 
  private:
-  Library(std::string path, void* handle, std::string functions)
-      : path_(std::move(path)), handle_(handle), functions_(std::move(functions)) {}
+  Library(std::string path, void* handle, std::string functions, std::string hash)
+      : path_(std::move(path)), handle_(handle), functions_(std::move(functions)), hash_(std::move(hash)) {}
   friend class Opening;
 
   std::string path_;
   void* handle_;
   std::string functions_;  // for messages
+  std::string hash_;
 };
 
 }  // namespace drystone_tvm

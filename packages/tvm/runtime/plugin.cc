@@ -39,7 +39,9 @@ class TvmRuntime {
     if (!name.ok()) return name.error();
     if (Error error = take_types(node); !error.ok()) return error;
     if (Error error = take_shapes(node); !error.ok()) return error;
-    Result<std::shared_ptr<Library>> library = Library::open(*path);
+    const Result<std::string> hash = node.string("sha256");
+    if (!hash.ok()) return hash.error();
+    Result<std::shared_ptr<Library>> library = Library::open(*path, *hash);
     if (!library.ok()) return library.error();
     Result<Function> function = (*library)->function(*name);
     if (!function.ok()) return function.error();
@@ -118,7 +120,9 @@ class TvmRuntime {
     if (Error error = status.take(); !error.ok()) return error;
     const std::string proto(drystone::sdk::view(bytes));
     TF_DeleteBuffer(bytes);
-    shapes_ = drystone::sdk::NodeView(proto).attr("output_shapes").shapes();
+    const drystone::sdk::NodeView view(proto);
+    shapes_ = view.attr("output_shapes").shapes();
+    places_ = view.attr("sizes_of").integers();
     num_shapes_ = static_cast<std::size_t>(*given);
     const std::size_t outputs = output_types_.size();
     if (num_shapes_ != 0 && (num_shapes_ != outputs || !shapes_.empty())) {
@@ -135,9 +139,19 @@ class TvmRuntime {
       return Error(TF_INVALID_ARGUMENT, "output_shapes has " + std::to_string(shapes_.size()) +
                                             " shapes for " + std::to_string(outputs) + " outputs");
     }
+    std::size_t open = 0;
     for (const Shape& shape : shapes_) {
-      if (shape.element_count() < 0) {
-        return Error(TF_INVALID_ARGUMENT, "output_shapes must be fully known; give shapes as inputs instead");
+      if (shape.rank() < 0) return Error(TF_INVALID_ARGUMENT, "output_shapes has a shape of unknown rank");
+      for (const std::int64_t size : shape.dims()) open += size < 0 ? 1 : 0;
+    }
+    if (2 * open != places_.size()) {
+      return Error(TF_INVALID_ARGUMENT, "output_shapes has " + std::to_string(open) + " unknown sizes, and sizes_of " +
+                                            std::to_string(places_.size()) +
+                                            " numbers: needed an input and an axis for each, or shapes as inputs");
+    }
+    for (std::size_t i = 0; i < places_.size(); i += 2) {
+      if (places_[i] < 0 || places_[i] >= static_cast<std::int64_t>(input_types_.size()) || places_[i + 1] < 0) {
+        return Error(TF_INVALID_ARGUMENT, "sizes_of names an axis of an input that is not there");
       }
     }
     if (shapes_.empty() && num_shapes_ == 0 && input_types_.empty()) {
@@ -149,7 +163,7 @@ class TvmRuntime {
   // Stated, given as an input, or the first input's.
   Result<std::vector<std::int64_t>> output_dims(KernelContext& call, const std::vector<Tensor>& inputs,
                                                 std::size_t index) const {
-    if (!shapes_.empty()) return shapes_[index].dims();
+    if (!shapes_.empty()) return stated_dims(inputs, index);
     if (num_shapes_ == 0) return inputs[0].dims();
     Result<Tensor> given = call.input(static_cast<int>(input_types_.size() + index));
     if (!given.ok()) return given.error();
@@ -165,12 +179,35 @@ class TvmRuntime {
     return dims;
   }
 
+  // A stated shape, in which each unknown size is that of an axis of an input.
+  Result<std::vector<std::int64_t>> stated_dims(const std::vector<Tensor>& inputs, std::size_t index) const {
+    std::size_t next = 0;
+    for (std::size_t i = 0; i < index; ++i) {
+      for (const std::int64_t size : shapes_[i].dims()) next += size < 0 ? 2 : 0;
+    }
+    std::vector<std::int64_t> dims = shapes_[index].dims();
+    for (std::int64_t& size : dims) {
+      if (size >= 0) continue;
+      const std::vector<std::int64_t> given = inputs[static_cast<std::size_t>(places_[next])].dims();
+      const auto axis = static_cast<std::size_t>(places_[next + 1]);
+      if (axis >= given.size()) {
+        return Error(TF_INVALID_ARGUMENT, name_ + " needs axis " + std::to_string(axis) + " of input " +
+                                              std::to_string(places_[next]) + ", which has rank " +
+                                              std::to_string(given.size()));
+      }
+      size = given[axis];
+      next += 2;
+    }
+    return dims;
+  }
+
   std::shared_ptr<Library> library_;
   Function function_ = nullptr;
   std::string name_;
   std::vector<DLDataType> input_types_;
   std::vector<DLDataType> output_types_;
   std::vector<Shape> shapes_;
+  std::vector<std::int64_t> places_;  // an input and an axis for each unknown size of shapes_
   std::size_t num_shapes_ = 0;
 };
 
@@ -184,6 +221,8 @@ Error add_all() {
                     .attr("Tin: list(type) >= 0")
                     .attr("Tout: list(type) >= 1")
                     .attr("output_shapes: list(shape) = []")
+                    .attr("sizes_of: list(int) = []")
+                    .attr("sha256: string = ''")
                     .attr("num_shapes: int >= 0 = 0")
                     .input("inputs: Tin")
                     .input("shapes: num_shapes * int64")

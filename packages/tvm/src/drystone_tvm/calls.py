@@ -44,7 +44,8 @@ def call(
     The function takes the inputs, then one tensor for each result, which it fills: numbers of any
     dtype and rank, contiguous. ``output_dtypes``: one for each result; without it there is one, of
     the first input's dtype. ``output_shapes``: the shape of each result, as sizes or as an int64
-    vector that is a tensor itself; without it all have the first input's. ``gradient`` names a
+    vector that is a tensor itself; without it all have the first input's. A size may be a pair
+    ``(k, axis)``, which is the size of that axis of input k. ``gradient`` names a
     function of the same library that takes the inputs and the gradient of the one result, and gives
     the gradient of each input.
 
@@ -107,6 +108,7 @@ def _node(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: Any)
     ds.plugins.ensure_loaded()
     types = [inputs[0].dtype] if dtypes is None else [ds.as_dtype(d) for d in dtypes]
     as_inputs = shapes is not None and any(isinstance(s, ds.Tensor) for s in shapes)
+    stated = None if as_inputs or shapes is None else [_open_sizes(s) for s in shapes]
     found = emit(
         OP,
         [list(inputs), [ops.cast(s, DstT="int64") for s in shapes] if as_inputs else []],
@@ -114,11 +116,48 @@ def _node(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: Any)
             "lib_path": path,
             "function_name": name,
             "Tout": types,
-            "output_shapes": [] if as_inputs or shapes is None else [tuple(s) for s in shapes],
+            "output_shapes": [tuple(sizes) for sizes, _ in stated or ()],
+            "sizes_of": [k for _, places in stated or () for place in places for k in place],
         },
     )
-    stated = None if as_inputs else shapes or [getattr(inputs[0], "shape", None)] * len(types)
-    return [_stated(y, None if stated is None else stated[k]) for k, y in enumerate(found)]
+    if as_inputs:
+        return list(found)
+    known = (
+        [_resolved(s, inputs) for s in shapes] if shapes else [_shape_of(inputs[0])] * len(types)
+    )
+    return [_stated(y, shape) for y, shape in zip(found, known, strict=True)]
+
+
+def _open_sizes(shape: Any) -> tuple[list[int], list[tuple[int, int]]]:
+    """The sizes of a shape, -1 for those that are sizes of inputs; and of which axes."""
+    sizes, places = [], []
+    for size in shape:
+        if isinstance(size, tuple):
+            places.append((int(size[0]), int(size[1])))
+        sizes.append(-1 if isinstance(size, tuple) else int(size))
+    return sizes, places
+
+
+def _shape_of(value: Any) -> Any:
+    return value.shape if isinstance(value, ds.Tensor) else np.shape(value)
+
+
+def _resolved(shape: Any, inputs: Sequence[Any]) -> list[Any] | None:
+    """A shape with the sizes that inputs have, None for those that are not known."""
+    found: list[Any] = []
+    for size in shape:
+        if not isinstance(size, tuple):
+            found.append(size)
+            continue
+        k, axis = size
+        given = _shape_of(inputs[k]) if k < len(inputs) else ()
+        if given is None:
+            found.append(None)
+        elif 0 <= axis < len(given):
+            found.append(given[axis])
+        else:
+            return None  # which a run refuses
+    return found
 
 
 def _stated(result: Any, shape: Any) -> Any:
@@ -133,9 +172,25 @@ def _values(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: An
     arrays = [np.asarray(x.value if isinstance(x, ds.Variable) else x) for x in inputs]
     given = tuple(str(ds.as_dtype(a.dtype)) for a in arrays)
     results = given[:1] if dtypes is None else tuple(str(ds.as_dtype(d)) for d in dtypes)
-    sizes = [np.asarray(s, np.int64) for s in shapes or ()]
+    sizes = [np.asarray(_of_arrays(s, arrays), np.int64) for s in shapes or ()]
     form = _Form(path, _version(path), name, given, results, bool(sizes))
     return list(_callable(form)(*arrays, *sizes))
+
+
+def _of_arrays(shape: Any, arrays: Sequence[Any]) -> Any:
+    """A shape, with the sizes that are those of arrays; raises ``BadRequest`` for none such."""
+    found = _resolved(shape, arrays)
+    if found is not None:
+        return found
+    ranks = ", ".join(str(array.ndim) for array in arrays)
+    raise ds.BadRequest(
+        "output_shapes names an axis that is not there",
+        check="a pair in output_shapes is an input and an axis of it",
+        found=f"{list(shape)}, with inputs of ranks {ranks}",
+        needed="axes that the inputs have",
+        remedy="give inputs of the rank that the function takes",
+        code="bad-shape",
+    )
 
 
 def _version(path: str) -> tuple[int, ...]:

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import drystone_base as ds
 from drystone_tvm.calls import call
+
+if TYPE_CHECKING:
+    from drystone_tvm.compiling.stated import Form
 
 __all__ = ["CompiledFunction", "Module", "load"]
 
 
 class CompiledFunction:
-    """One function of a library; a call takes tensors or arrays, as :func:`drystone_tvm.call`."""
+    """One function of a library; a call takes tensors or arrays, as :func:`drystone_tvm.call`.
 
-    __slots__ = ("name", "path")
+    ``form``: what the library states of the function's inputs and outputs, None where nothing.
+    """
 
-    def __init__(self, path: str, name: str) -> None:
-        self.path, self.name = path, name
+    __slots__ = ("form", "name", "path")
+
+    def __init__(self, path: str, name: str, form: Form | None = None) -> None:
+        self.path, self.name, self.form = path, name, form
 
     def __repr__(self) -> str:
         return f"<CompiledFunction {self.name!r} of {self.path!r}>"
@@ -29,7 +36,14 @@ class CompiledFunction:
         output_shapes: Sequence[Any] | None = None,
         gradient: str | None = None,
     ) -> Any:
-        """What the function gives; arguments and errors of :func:`drystone_tvm.call`."""
+        """What the function gives; arguments and errors of :func:`drystone_tvm.call`.
+
+        Where the library states them, dtypes and shapes need not be given.
+        """
+        if self.form is not None and output_dtypes is None and output_shapes is None:
+            self._check(inputs)
+            output_dtypes = [out.dtype for out in self.form.outputs]
+            output_shapes = self.form.output_shapes()
         return call(
             *inputs,
             lib_path=self.path,
@@ -39,26 +53,46 @@ class CompiledFunction:
             gradient=gradient,
         )
 
+    def _check(self, inputs: Sequence[Any]) -> None:
+        assert self.form is not None
+        if len(inputs) == len(self.form.inputs):
+            return
+        raise ds.BadRequest(
+            f"function {self.name!r} of {self.path!r} cannot be called so",
+            check="a call gives each input that the library states",
+            found=f"{len(inputs)} inputs",
+            needed=", ".join(map(str, self.form.inputs)) or "none",
+            remedy="give one tensor for each, in this order",
+            code="wrong-argument-count",
+        )
+
 
 class Module:
     """A library of compiled functions, by its file; :func:`load` makes it."""
 
-    __slots__ = ("path",)
+    __slots__ = ("_form", "path")
 
     def __init__(self, path: str) -> None:
+        from drystone_tvm.compiling.stated import stated
+
         self.path = path
+        self._form = stated(path)
 
     def __repr__(self) -> str:
         return f"<Module {self.path!r}>"
 
     def __getitem__(self, name: str) -> CompiledFunction:
         """The function of this name; a call of one that the library does not have says so."""
-        return CompiledFunction(self.path, name)
+        form = self._form
+        return CompiledFunction(
+            self.path, name, form if form is not None and form.function == name else None
+        )
 
 
 def load(path: str | os.PathLike[str]) -> Module:
     """A library that TVM exported, such as by ``export_library``; it is opened by the first call.
 
-    Raises ``FileNotFoundError`` where there is no file.
+    The caller trusts it with what the process may do. In a function that is traced, the session
+    must be let, too: ``Access(libraries=[path])``.
     """
     return Module(os.path.abspath(os.fspath(path)))

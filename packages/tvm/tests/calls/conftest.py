@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from drystone_base.ops import defs
 PACKAGE = Path(__file__).resolve().parents[2]
 ABI = PACKAGE.parents[1] / "plugin-abi"
 SOURCE = Path(__file__).with_name("functions.c")
+sys.path.insert(0, str(PACKAGE / "tests"))  # random_regions
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,0 +1,155 @@
+"""From expressions to a shared library, by TVM and the C compiler of the machine."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import drystone_base as ds
+from drystone_base import Graph
+from drystone_base.graph import Output
+from drystone_tvm.compiling.emission import Argument, Expressions, distinct, emit
+from drystone_tvm.compiling.stated import Form, Tensor, assembly
+
+__all__ = ["FEATURES", "TARGETS", "build", "checked_target", "require_tvm"]
+
+TARGETS: Final = ("llvm", "native")
+FEATURES: Final = (
+    "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "bmi", "bmi2",
+    "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl",
+)  # fmt: skip
+"""What a processor may lack that code for ``native`` uses, as compilers name it."""
+
+
+def require_tvm() -> None:
+    """Raise ``BadRequest`` (``package-missing``) where TVM or a C compiler is not installed."""
+    try:
+        import tvm  # noqa: F401
+    except ImportError as error:
+        raise ds.BadRequest(
+            "a region cannot be compiled",
+            check="compiling needs the compiler, which running does not",
+            found="no module tvm",
+            needed="apache-tvm",
+            remedy="pip install drystone-tvm[compile]",
+            code="package-missing",
+            status="FAILED_PRECONDITION",
+            inner=error,
+        ) from error
+    if _linker() is None:
+        raise ds.BadRequest(
+            "a region cannot be compiled",
+            check="what TVM makes is linked by the C compiler of the machine",
+            found="neither cc, gcc nor clang",
+            needed="a C compiler",
+            remedy="install one, such as by apt-get install gcc",
+            code="package-missing",
+            status="FAILED_PRECONDITION",
+        )
+
+
+def _linker() -> str | None:
+    return next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
+
+
+def checked_target(target: str) -> str:
+    """The target; raises ``BadRequest`` (``bad-target``) for one that there is no code for."""
+    if target in TARGETS:
+        return target
+    cuda = target.startswith("cuda")
+    raise ds.BadRequest(
+        f"there is no target {target!r}",
+        check="regions are compiled for processors",
+        found=f"{target!r}, a GPU" if cuda else repr(target),
+        needed="'llvm', which runs on every processor of this kind, or 'native', this very one",
+        remedy="leave those nodes to drystone-gpu" if cuda else 'target="llvm"',
+        code="unknown-target",
+    )
+
+
+def build(
+    graph: Graph,
+    arguments: Sequence[Argument],
+    results: Sequence[tuple[str, Output]],
+    path: Path,
+    *,
+    function: str = "main",
+    target: str = "llvm",
+) -> Form:
+    """Compile what the results are of the arguments to a library; what it states of itself.
+
+    Raises ``Refusal`` for a node that has no rule, before anything is written.
+    """
+    arguments = distinct(arguments)
+    found = emit(graph, arguments, [output for _, output in results])
+    made, needs = _compiled(found, function, target)
+    names = {size: f"n{k}" for k, size in enumerate(_symbols(arguments))}
+
+    def tensor(name: str, dtype: str, dims: Sequence[int]) -> Tensor:
+        return Tensor(name, dtype, tuple(names[d] if d < 0 else int(d) for d in dims))
+
+    form = Form(
+        function,
+        tuple(tensor(a.name, a.dtype, a.dims) for a in arguments),
+        tuple(
+            tensor(name, value.dtype, value.dims)
+            for (name, _), value in zip(results, found.results, strict=True)
+        ),
+        target,
+        needs,
+        f"drystone-tvm {_version()}",
+    )
+    _link(made, form, path)
+    return form
+
+
+def _symbols(arguments: Sequence[Argument]) -> list[int]:
+    return list(dict.fromkeys(d for a in arguments for d in a.dims if d < 0))
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return f"{version('drystone-tvm')}, apache-tvm {version('apache-tvm')}"
+
+
+def _compiled(found: Expressions, function: str, target: str) -> tuple[Any, tuple[str, ...]]:
+    import tvm
+    from tvm import te
+
+    from drystone_tvm.compiling.scheduling import scheduled
+
+    plain = te.create_prim_func([*found.arguments, *(v.tensor for v in found.results)])
+    chosen, needs = _target(target)
+    return tvm.compile(scheduled(plain, function), target=chosen), needs
+
+
+def _target(name: str) -> tuple[Any, tuple[str, ...]]:
+    """TVM's own name of a target, and what it needs of a processor."""
+    import tvm
+
+    if name != "native":
+        return tvm.target.Target({"kind": "llvm"}), ()
+    chosen = tvm.target.Target({"kind": "llvm", "mcpu": tvm.target.codegen.llvm_get_system_cpu()})
+    has = {str(k) for k in tvm.target.codegen.llvm_get_cpu_features(chosen)}
+    return chosen, tuple(k for k in FEATURES if k in has)
+
+
+def _link(made: Any, form: Form, path: Path) -> None:
+    linker = _linker()
+    assert linker is not None
+    with tempfile.TemporaryDirectory(prefix="drystone-tvm-") as folder:
+        about = Path(folder) / "about.s"
+        about.write_text(assembly(form))
+
+        def link(output: str, objects: Sequence[str], options: Any = None, **_: Any) -> None:  # noqa: ARG001
+            command = [linker, "-shared", "-fPIC", "-s", "-o", output, *objects, str(about), "-lm"]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise RuntimeError(f"{command[0]}: {done.stderr[-2000:]}")
+
+        made.export_library(str(path), fcompile=link)
