@@ -11,7 +11,7 @@ from pathlib import Path
 import nox
 
 from ci.scripts.session_parts import requirements
-from ci.scripts.sessions import WHEELS, build_packages, install_built
+from ci.scripts.sessions import WHEELS, build_packages, install_built, pytest
 
 __all__ = [
     "community",
@@ -21,6 +21,7 @@ __all__ = [
     "nightly_page",
     "nightly_performance",
     "nightly_pip",
+    "pjrt",
 ]
 
 
@@ -66,6 +67,15 @@ def community(session: nox.Session) -> None:
     folder, words = _candidates(session)
     session.install("uv>=0.5", "packaging>=24")
     session.run("python", "-m", "ci.nightly", "community", "--wheels", str(folder), *words)
+
+
+@nox.session
+def pjrt(session: nox.Session) -> None:
+    """drystone-pjrt with XLA for the processor (large downloads): ops and recorded models."""
+    wheels = build_packages(session, without=("cpu",), quick=True)
+    install_built(session, wheels, *requirements("test"))
+    session.install("xla-cpu-pjrt==0.0.1")
+    pytest(session, "pjrt", "packages/pjrt/tests/compiled")
 
 
 @nox.session

@@ -1,0 +1,1 @@
+"""The subgraph backend: what it selects, what it compiles, and executables as operators."""

@@ -1,0 +1,84 @@
+"""What the backend takes: ops that can be written, of types that StableHLO has."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from drystone_base.graph import Node
+from drystone_base.graph.validate import output_dtypes
+from drystone_pjrt.stablehlo.region import emitters
+from drystone_pjrt.stablehlo.writer import ELEMENTS
+from drystone_subgraph import (
+    ContainOpSelector,
+    Subgraph,
+    SubgraphNode,
+    SubgraphProperty,
+    SubgraphSelector,
+)
+from drystone_subgraph.regions.unfused import FUSED
+
+__all__ = ["HEAVY", "Regions"]
+
+HEAVY: Final = FUSED | {
+    "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Conv2D", "DepthwiseConv2dNative", "Einsum",
+    "MatMul",
+}  # fmt: skip
+"""Ops that are worth a call and copies."""
+_OF_SHAPES: Final = frozenset(
+    {"Add", "AddV2", "Cast", "ConcatV2", "Const", "ExpandDims", "FloorDiv", "GatherV2", "Identity",
+     "Maximum", "Minimum", "Mul", "Pack", "Prod", "Range", "Rank", "Reshape", "Shape", "Size",
+     "Slice", "Squeeze", "StridedSlice", "Sub"}
+)  # fmt: skip
+"""Ops by which shapes are computed."""
+_SHAPES: Final = frozenset({"Rank", "Shape", "Size"})
+_DEEP: Final = 32
+
+
+class _Selector(ContainOpSelector):
+    """The ops of the list, of elements that programs can have, with what must be known known."""
+
+    def wants(self, node: Node) -> bool:
+        return node.op in self.ops and not self._strange(node)
+
+    def why_not(self, node: Node) -> str:
+        return self._strange(node) if node.op in self.ops else super().why_not(node)
+
+    def _strange(self, node: Node) -> str:
+        for end in (node, *(source for source, _ in node.inputs)):
+            for dtype in output_dtypes(end) or ():
+                if dtype.ref or dtype.label not in ELEMENTS:
+                    return f"{node.op} of {dtype}"
+        emitter = emitters().get(node.op)
+        if emitter is None:  # a fused layer, which is taken apart
+            return ""
+        for k in emitter.static:
+            if -len(node.inputs) <= k < len(node.inputs) and not _follows(node.inputs[k][0], 0):
+                return f"input {k} of {node.op} is not constant"
+        why = emitter.check(node)
+        return f"{node.op}: {why}" if why else ""
+
+
+def _follows(node: Node, depth: int) -> bool:
+    """Whether a value follows from constants and shapes alone."""
+    if node.op in _SHAPES:
+        return True
+    if node.op not in _OF_SHAPES or depth > _DEEP:
+        return False
+    return all(_follows(source, depth + 1) for source, _ in node.inputs)
+
+
+class Regions(SubgraphProperty):
+    """Regions that do enough to be worth a call."""
+
+    name = "stablehlo"
+    minimum_size = 2
+
+    def create_subgraph_selector(self) -> SubgraphSelector:
+        """What can be written."""
+        return _Selector(FUSED | emitters().keys())
+
+    def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode | None:
+        """The default operator, for a region with a product or a convolution."""
+        if not any(node.op in HEAVY for node in subgraph.function.node_def):
+            return subgraph.refuse("no product or convolution in it")
+        return subgraph.node()
