@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+
 import pytest
 
 from drystone_base.core.errors import DrystoneError
 from drystone_pjrt.api.client import Client
 from drystone_pjrt.libraries.opened import client
+
+sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")

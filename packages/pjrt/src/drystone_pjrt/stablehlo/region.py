@@ -19,7 +19,10 @@ from drystone_subgraph import CompileRequest
 __all__ = ["Program", "emitters", "write_program"]
 
 Array = np.ndarray[Any, Any]
-_FAMILIES: Final = ("casts", "elementwise", "products")
+_FAMILIES: Final = (
+    "casts", "convolutions", "elementwise", "gathers", "normalization", "pooling", "products",
+    "reductions", "shapes", "softmaxes",
+)  # fmt: skip
 _LARGE: Final = 1 << 16
 """Bytes of a constant that the program rather computes, if it is much larger than what it is of."""
 
