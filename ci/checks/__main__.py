@@ -26,6 +26,7 @@ from ci.checks import (
     test_folders,
     version_sync,
     wheel_levels,
+    wheel_metadata,
     wheel_paths,
     wheel_size,
 )
@@ -62,6 +63,7 @@ def main(arguments: list[str]) -> int:
         results.append(report("wheel_paths", wheel_paths.find(wheels)))
         results.append(report("wheel_size", wheel_size.find(wheels)))
         results.append(report("wheel_levels", wheel_levels.find(wheels)))
+        results.append(report("wheel_metadata", wheel_metadata.find(wheels)))
         results.append(exported_symbols.main([str(wheels)]))
     return max(results)
 

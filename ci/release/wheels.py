@@ -7,7 +7,9 @@ import subprocess
 import time
 from pathlib import Path
 
+from ci.release import sbom
 from ci.scripts.project import Package
+from ci.scripts.wheels import ALONE, can_be_alone
 
 __all__ = ["DEVELOPMENT_KEY", "build", "sign", "tags", "verify"]
 
@@ -18,7 +20,7 @@ DEVELOPMENT_KEY = Path("ci/config/keys/development.key")
 def build(package: Package, folder: Path, links: Path | None = None) -> list[Path]:
     """An sdist and, from that, a wheel; `links` is a folder of wheels that the build may need.
 
-    A package whose pyproject.toml knows DRYSTONE_PURE gets a wheel of Python alone, too.
+    A package that can be Python alone gets a wheel of that, too. Each has its bill of materials.
     """
     folder.mkdir(parents=True, exist_ok=True)
     settings = dict(os.environ)
@@ -27,11 +29,15 @@ def build(package: Package, folder: Path, links: Path | None = None) -> list[Pat
     fresh = ("--refresh-package", "drystone-plugin-abi")
     command = ("uv", "build", "-q", "--no-sources", *fresh, "-o", str(folder))
     subprocess.run([*command, str(package.path)], env=settings, check=True)
-    if "DRYSTONE_PURE" in (package.path / "pyproject.toml").read_text(encoding="utf-8"):
-        alone = settings | {"DRYSTONE_PURE": "1"}
-        subprocess.run([*command, "--wheel", str(package.path)], env=alone, check=True)
+    if can_be_alone(package):
+        words = [*command, "--wheel", str(package.path)]
+        subprocess.run(words, env=settings | ALONE, check=True)
     stem = f"{package.distribution.replace('-', '_')}-{package.version}"
-    return sorted(folder.glob(f"{stem}[-.]*[wz]*"))
+    made = sorted(folder.glob(f"{stem}[-.]*[wz]*"))
+    for file in made:
+        if file.suffix == ".whl":
+            sbom.add(file)
+    return made
 
 
 def tags(files: list[Path]) -> list[str]:

@@ -56,17 +56,18 @@ def build_packages(
     apart: tuple[str, ...] = (),
     only: tuple[str, ...] = (),
     quick: bool = False,
+    alone: bool = False,
 ) -> list[Path]:
     """Build every package into an sdist and, from that, a wheel; the wheels, lowest layer first.
 
     Those named in `without` are not built, and those whose build needs large downloads only where
     `apart` names them. With `only`, those and what they depend on. A `quick` build is for this
-    machine only.
+    machine only. With `alone` there are wheels of Python alone, too, in a folder of theirs.
     """
     session.install("uv>=0.5")
     named = {"without": without, "apart": apart, "only": only}
     options = [f"--{option}={key}" for option, keys in named.items() for key in keys]
-    options += ["--quick"] if quick else []
+    options += ["--quick"] * quick + ["--alone"] * alone
     session.run("python", "-m", "ci.scripts.wheels", str(WHEELS), *options)
     return [wheel_of(package, WHEELS) for package in chosen(without, apart, only)]
 

@@ -4,7 +4,9 @@ Each package is built into an sdist and, from that, into a wheel; FOLDER is empt
 run beside each other, the longest first, once drystone-plugin-abi is there, which native ones need.
 --quick is for work on a checkout: wheels of the tree without sdists, kernels for this machine's
 level of instructions only, and the headers of the standard library compiled once; objects are kept
-in .drystone-env/build. A release is built without it. Needs `uv`.
+in .drystone-env/build. A release is built without it, and each wheel has its bill of materials.
+With --alone a package that can be Python alone gets a wheel of that, too, in FOLDER/alone, where
+nothing takes it for the one of this machine. Needs `uv`.
 """
 
 from __future__ import annotations
@@ -18,10 +20,21 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from ci.release import sbom
 from ci.scripts.jobs import closure
 from ci.scripts.project import ROOT, Package, packages
 
-__all__ = ["OBJECTS", "build", "chosen", "command", "main", "newest", "wheel_of"]
+__all__ = [
+    "ALONE",
+    "OBJECTS",
+    "build",
+    "can_be_alone",
+    "chosen",
+    "command",
+    "main",
+    "newest",
+    "wheel_of",
+]
 
 CONTRACT = "plugin-abi"
 QUICK = {
@@ -29,6 +42,8 @@ QUICK = {
     "cpu": {"DRYSTONE_PRECOMPILED_HEADERS": "ON", "DRYSTONE_CPU_LEVELS": "native"},
 }
 LONGEST = ("cpu", "base")
+ALONE = {"DRYSTONE_PURE": "1"}
+"""In the environment of a build: a wheel of Python alone, with the tag py3-none-any."""
 OBJECTS = ROOT / ".drystone-env" / "build"
 """Where quick builds of native packages have their objects, by key."""
 
@@ -48,6 +63,11 @@ def chosen(
     ]  # fmt: skip
 
 
+def can_be_alone(package: Package) -> bool:
+    """Whether a wheel of it can be without what is native."""
+    return next(iter(ALONE)) in (package.path / "pyproject.toml").read_text(encoding="utf-8")
+
+
 def command(package: Package, folder: Path, quick: bool) -> list[str]:
     """What builds one package."""
     defines = QUICK.get(package.key, {}) if quick else {}
@@ -61,7 +81,9 @@ def command(package: Package, folder: Path, quick: bool) -> list[str]:
     return ["uv", "build", "-q", "--no-sources", *fresh, *settings, "-o", str(folder), package.dir]
 
 
-def build(wanted: list[Package], folder: Path, quick: bool = False) -> list[str]:
+def build(
+    wanted: list[Package], folder: Path, quick: bool = False, alone: bool = False
+) -> list[str]:
     """Build packages into the folder; the names of those that failed."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -70,13 +92,13 @@ def build(wanted: list[Package], folder: Path, quick: bool = False) -> list[str]
     settings.setdefault("CMAKE_BUILD_PARALLEL_LEVEL", str(cores))
 
     def one(package: Package) -> bool:
-        words = command(package, folder, quick)
-        done = subprocess.run(
-            words, cwd=ROOT, env=settings, capture_output=True, text=True, check=False
-        )
-        sys.stdout.write(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
-        sys.stdout.flush()
-        return done.returncode == 0
+        done = _run(command(package, folder, quick), settings)
+        if done and alone and can_be_alone(package):
+            words = [*command(package, folder / "alone", quick=False), "--wheel"]
+            done = _run(words, settings | ALONE)
+        for wheel in [] if quick else folder.rglob(f"{_stem(package)}-[0-9]*.whl"):
+            sbom.add(wheel)
+        return done
 
     first = [package for package in wanted if package.key == CONTRACT]
     rest = [package for package in wanted if package.key != CONTRACT]
@@ -85,6 +107,16 @@ def build(wanted: list[Package], folder: Path, quick: bool = False) -> list[str]
     with ThreadPoolExecutor(max(2, cores)) as pool:
         made = zip(rest, pool.map(one, rest), strict=True)
         return failed + [package.key for package, ok in made if not ok]
+
+
+def _run(words: list[str], settings: dict[str, str]) -> bool:
+    """Run a build and print what it printed; whether it went well."""
+    done = subprocess.run(
+        words, cwd=ROOT, env=settings, capture_output=True, text=True, check=False
+    )
+    sys.stdout.write(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
+    sys.stdout.flush()
+    return done.returncode == 0
 
 
 def newest(folder: Path) -> dict[str, Path]:
@@ -99,7 +131,11 @@ def newest(folder: Path) -> dict[str, Path]:
 
 def wheel_of(package: Package, folder: Path) -> Path:
     """The package's wheel."""
-    return next(folder.glob(f"{package.distribution.replace('-', '_')}-[0-9]*.whl"))
+    return next(folder.glob(f"{_stem(package)}-[0-9]*.whl"))
+
+
+def _stem(package: Package) -> str:
+    return package.distribution.replace("-", "_")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -107,12 +143,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--quick", action="store_true", help="for this machine only")
+    parser.add_argument("--alone", action="store_true", help="wheels of Python alone, too")
     parser.add_argument("--without", action="append", default=[], metavar="KEY")
     parser.add_argument("--apart", action="append", default=[], metavar="KEY")
     parser.add_argument("--only", action="append", default=[], metavar="KEY")
     options = parser.parse_args(arguments)
     wanted = chosen(options.without, options.apart, options.only)
-    failed = build(wanted, options.folder, options.quick)
+    failed = build(wanted, options.folder, options.quick, options.alone)
     if failed:
         print(f"not built: {', '.join(failed)}")
     return int(bool(failed))

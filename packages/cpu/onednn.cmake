@@ -50,6 +50,16 @@ set_target_properties(drystone_cpu_dnnl PROPERTIES
   PREFIX "lib" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
   SKIP_BUILD_RPATH OFF BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
 
+# Notices of what oneDNN holds itself: their licences ask for it in what is built of it.
+if(SKBUILD)
+  execute_process(
+    COMMAND "${Python_EXECUTABLE}" -c
+            "from importlib.metadata import files
+print(next(f.locate().resolve() for f in files('onednn-devel-cpu-gomp') if f.name == 'THIRD-PARTY-PROGRAMS'))"
+    OUTPUT_VARIABLE dnnl_notices OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  install(FILES "${dnnl_notices}" DESTINATION "${SKBUILD_METADATA_DIR}/licenses" COMPONENT notices)
+endif()
+
 install(TARGETS drystone_cpu_dnnl LIBRARY DESTINATION drystone_cpu)
 install(TARGETS drystone_cpu_omp LIBRARY DESTINATION drystone_cpu)
 install(FILES "${dnnl_ours}" DESTINATION drystone_cpu)

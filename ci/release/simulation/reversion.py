@@ -5,12 +5,12 @@ Native code is built once; what a release would change around it is a matter of 
 
 from __future__ import annotations
 
-import base64
 import re
 import zipfile
 from collections.abc import Mapping
-from hashlib import sha256
 from pathlib import Path
+
+from ci.release.archive import record
 
 __all__ = ["reversion"]
 
@@ -41,7 +41,7 @@ def reversion(
         **(edits or {}),
     }.items():
         contents[path] = _edited(contents[path].decode("utf-8"), text, replacement).encode("utf-8")
-    contents[f"{after}RECORD"] = _record(contents, f"{after}RECORD")
+    contents[f"{after}RECORD"] = record(contents, f"{after}RECORD")
     target = folder / f"{name}-{version}-{tags}.whl"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for entry, content in contents.items():
@@ -74,12 +74,3 @@ def _edited(text: str, old: str, new: str) -> str:
     if old and old not in text:
         raise ValueError(f"there is no {old!r} to replace")
     return text.replace(old, new, 1) if old else text + new
-
-
-def _record(contents: Mapping[str, bytes], name: str) -> bytes:
-    rows = []
-    for path, content in contents.items():
-        if path != name:
-            digest = base64.urlsafe_b64encode(sha256(content).digest()).rstrip(b"=").decode()
-            rows.append(f"{path},sha256={digest},{len(content)}")
-    return "\n".join([*rows, f"{name},,", ""]).encode("utf-8")
