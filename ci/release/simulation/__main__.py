@@ -2,7 +2,7 @@
 
 WHEELS is a folder with a built wheel of each package. For each date of the timeline a request is
 resolved against the index of that date, installed into an empty environment, and two models are
-run; then the failure modes of S2, and the commands of
+run; then the failure modes of S2, plugins for each plugin ABI on hosts of each, and the commands of
 docs/how-to/releasing.md as they stand.
 """
 
@@ -21,7 +21,7 @@ from itertools import repeat
 from pathlib import Path
 
 from ci.release.index import UPLOADS, serving
-from ci.release.simulation import failures, page, timeline
+from ci.release.simulation import abi, failures, page, timeline
 from ci.release.simulation.environment import Environment, Failure
 from ci.release.simulation.reversion import reversion
 from ci.release.simulation.timeline import BASE, OPTIMIZER, Release, World
@@ -140,7 +140,16 @@ def _check(done: subprocess.CompletedProcess[str]) -> None:
         raise Failure(done.stderr.strip() or done.stdout.strip())
 
 
-PARTS = {"timeline": _timeline, "failures": _failures, "page": page.follow}
+def _abi(wheels: Path, work: Path) -> Iterator[str]:
+    folder = work / "abi"
+    folder.mkdir()
+    uploads = abi.put_hosts(wheels, folder)
+    (folder / UPLOADS).write_text(json.dumps(uploads), encoding="utf-8")
+    with serving(folder) as address:
+        yield from abi.pairs(address, work)
+
+
+PARTS = {"timeline": _timeline, "failures": _failures, "abi": _abi, "page": page.follow}
 
 
 if __name__ == "__main__":
