@@ -15,6 +15,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[2] / "plugin-abi" / "tests")]
 # many threads share a product, and small products are several times faster with one.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ["DRYSTONE_PLAN_CACHE"] = "off"  # plans are made here, not taken from earlier runs
+os.environ["DRYSTONE_VISIBLE_DEVICES"] = "none"  # what one test loads, others have, too
 compiling = import_module("compiling")
 
 

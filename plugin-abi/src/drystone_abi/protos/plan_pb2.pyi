@@ -25,6 +25,7 @@ class PlanKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     PLAN_SESSION_CONSTANT: _ClassVar[PlanKind]
     PLAN_LOOP: _ClassVar[PlanKind]
     PLAN_TRANSFER: _ClassVar[PlanKind]
+    PLAN_COPY: _ClassVar[PlanKind]
 PLAN_KERNEL: PlanKind
 PLAN_SWITCH: PlanKind
 PLAN_MERGE: PlanKind
@@ -42,9 +43,10 @@ PLAN_WHILE: PlanKind
 PLAN_SESSION_CONSTANT: PlanKind
 PLAN_LOOP: PlanKind
 PLAN_TRANSFER: PlanKind
+PLAN_COPY: PlanKind
 
 class InstructionDef(_message.Message):
-    __slots__ = ("kind", "node_def", "op", "inputs", "outputs", "controls", "blocks", "callback", "constant", "value", "frame", "is_constant", "deref", "own", "value_type")
+    __slots__ = ("kind", "node_def", "op", "inputs", "outputs", "controls", "blocks", "callback", "constant", "value", "frame", "is_constant", "deref", "own", "value_type", "device", "waits")
     KIND_FIELD_NUMBER: _ClassVar[int]
     NODE_DEF_FIELD_NUMBER: _ClassVar[int]
     OP_FIELD_NUMBER: _ClassVar[int]
@@ -60,6 +62,8 @@ class InstructionDef(_message.Message):
     DEREF_FIELD_NUMBER: _ClassVar[int]
     OWN_FIELD_NUMBER: _ClassVar[int]
     VALUE_TYPE_FIELD_NUMBER: _ClassVar[int]
+    DEVICE_FIELD_NUMBER: _ClassVar[int]
+    WAITS_FIELD_NUMBER: _ClassVar[int]
     kind: PlanKind
     node_def: bytes
     op: int
@@ -75,7 +79,9 @@ class InstructionDef(_message.Message):
     deref: _containers.RepeatedScalarFieldContainer[int]
     own: int
     value_type: int
-    def __init__(self, kind: _Optional[_Union[PlanKind, str]] = ..., node_def: _Optional[bytes] = ..., op: _Optional[int] = ..., inputs: _Optional[_Iterable[int]] = ..., outputs: _Optional[int] = ..., controls: _Optional[_Iterable[int]] = ..., blocks: _Optional[_Iterable[int]] = ..., callback: _Optional[int] = ..., constant: _Optional[int] = ..., value: _Optional[bytes] = ..., frame: _Optional[str] = ..., is_constant: bool = ..., deref: _Optional[_Iterable[int]] = ..., own: _Optional[int] = ..., value_type: _Optional[int] = ...) -> None: ...
+    device: int
+    waits: bool
+    def __init__(self, kind: _Optional[_Union[PlanKind, str]] = ..., node_def: _Optional[bytes] = ..., op: _Optional[int] = ..., inputs: _Optional[_Iterable[int]] = ..., outputs: _Optional[int] = ..., controls: _Optional[_Iterable[int]] = ..., blocks: _Optional[_Iterable[int]] = ..., callback: _Optional[int] = ..., constant: _Optional[int] = ..., value: _Optional[bytes] = ..., frame: _Optional[str] = ..., is_constant: bool = ..., deref: _Optional[_Iterable[int]] = ..., own: _Optional[int] = ..., value_type: _Optional[int] = ..., device: _Optional[int] = ..., waits: bool = ...) -> None: ...
 
 class BlockDef(_message.Message):
     __slots__ = ("name", "feeds", "instructions", "fetches", "feed_names", "fetch_names", "feed_types", "example_feeds", "example_fetches", "example_bytes", "least_examples", "whole_because")
@@ -106,13 +112,15 @@ class BlockDef(_message.Message):
     def __init__(self, name: _Optional[str] = ..., feeds: _Optional[int] = ..., instructions: _Optional[_Iterable[_Union[InstructionDef, _Mapping[str, object]]]] = ..., fetches: _Optional[_Iterable[int]] = ..., feed_names: _Optional[_Iterable[str]] = ..., fetch_names: _Optional[_Iterable[str]] = ..., feed_types: _Optional[_Iterable[int]] = ..., example_feeds: _Optional[_Iterable[int]] = ..., example_fetches: _Optional[_Iterable[int]] = ..., example_bytes: _Optional[int] = ..., least_examples: _Optional[int] = ..., whole_because: _Optional[str] = ...) -> None: ...
 
 class PlanDef(_message.Message):
-    __slots__ = ("version", "graph_def_version", "op_defs", "blocks")
+    __slots__ = ("version", "graph_def_version", "op_defs", "blocks", "devices")
     VERSION_FIELD_NUMBER: _ClassVar[int]
     GRAPH_DEF_VERSION_FIELD_NUMBER: _ClassVar[int]
     OP_DEFS_FIELD_NUMBER: _ClassVar[int]
     BLOCKS_FIELD_NUMBER: _ClassVar[int]
+    DEVICES_FIELD_NUMBER: _ClassVar[int]
     version: int
     graph_def_version: int
     op_defs: _containers.RepeatedScalarFieldContainer[bytes]
     blocks: _containers.RepeatedCompositeFieldContainer[BlockDef]
-    def __init__(self, version: _Optional[int] = ..., graph_def_version: _Optional[int] = ..., op_defs: _Optional[_Iterable[bytes]] = ..., blocks: _Optional[_Iterable[_Union[BlockDef, _Mapping[str, object]]]] = ...) -> None: ...
+    devices: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, version: _Optional[int] = ..., graph_def_version: _Optional[int] = ..., op_defs: _Optional[_Iterable[bytes]] = ..., blocks: _Optional[_Iterable[_Union[BlockDef, _Mapping[str, object]]]] = ..., devices: _Optional[_Iterable[str]] = ...) -> None: ...

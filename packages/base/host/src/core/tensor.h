@@ -33,12 +33,13 @@ struct Memory {
   std::atomic<TF_Tensor*> adapted{nullptr};             // what libraries' kernels get in its place
   bool ours = false;                                    // allocated by the host, behind this struct;
                                                         // `argument` is an Arena then, `token` a slot
-  bool planned = false;                                 // it lies in that arena
+  bool planned : 1 = false;                             // it lies in that arena
+  bool guarded : 1 = false;                             // guard bytes around `data`: core/memory_guards.h
+  std::uint8_t device = 0;                              // 1 + its ordinal: `data` is no host memory
   bool opaque = false;                                  // `data` is the embedder's object
   bool constant = false;                                // a plan holds it: worth working ahead for
   bool stored = false;                                  // elements are in a file, see core/stored.h
   bool shared = false;                                  // with others, which are not counted
-  bool guarded = false;                                 // guard bytes around `data`: core/memory_guards.h
   bool lent = false;                                    // to a run, which copies it: see DS_NewFeed
 };
 static_assert(sizeof(Memory) <= 64);

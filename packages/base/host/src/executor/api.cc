@@ -101,6 +101,7 @@ void run_plan(DS_Plan& plan, const DS_RunOptions& options, Trace* trace, TF_Tens
   Run run(plan, &options, trace, stop);
   Values found(run.stack, block.fetches.size());
   compute(run, plan, feeds, found);
+  run.wait_for_devices();
   try {
     hand_over(found.data(), block.fetches.size(), fetches);
   } catch (...) {
@@ -215,7 +216,8 @@ void numbers(Json* json, const char* name, const std::vector<std::int32_t>& from
 void describe(const Program& program, Json* json) {
   static constexpr const char* kNames[] = {
       "kernel", "switch", "merge", "enter", "exit", "next_iteration", "trigger", "nothing",
-      "forward", "constant", "call", "if", "case", "while", "session-constant", "loop", "transfer"};
+      "forward", "constant", "call", "if", "case", "while", "session-constant", "loop", "transfer",
+      "copy"};
   json->object();
   json->key("blocks");
   json->array();
@@ -235,6 +237,7 @@ void describe(const Program& program, Json* json) {
       json->text("node", in.node);
       json->text("op", in.op);
       json->text("kind", kNames[static_cast<std::size_t>(in.kind)]);
+      if (in.device != 0) json->text("device", program.devices[static_cast<std::size_t>(in.device) - 1].name);
       if (in.kernel != nullptr) json->text("kernel", in.kernel->registered->name);
       if (in.kernel != nullptr) json->text("library", in.kernel->registered->library);
       if (in.callback >= 0) json->integer("callback", in.callback);

@@ -99,6 +99,7 @@ void Run::library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Boo
   }
   facts_.overwritable = given_up;
   if (deadline_) facts_.deadline_ms = remaining_ms();
+  if (in.device != 0) return device_kernel(in, inputs, facts_, outputs);
   kernels::run_kernel(*in.kernel, facts_, inputs, outputs, true);
 }
 
@@ -212,10 +213,12 @@ void Run::session_constant(const Instruction& in, TF_Tensor** inputs, TF_Tensor*
     const auto& kept = plan_.kept[number];
     if (!kept.empty()) {
       for (std::size_t k = 0; k < kept.size(); ++k) outputs[k] = hold(kept[k]);
+      if (in.kind == Kind::copy) devices_->keep(outputs[0]);  // another thread may have the plan forget it
       return;
     }
   }
-  kernel(in, inputs, nullptr, outputs);
+  if (in.kind == Kind::copy) copy(in, inputs, outputs);
+  else kernel(in, inputs, nullptr, outputs);
   const std::lock_guard lock(plan_.mutex);
   auto& kept = plan_.kept[number];
   if (plan_.generation != now || !kept.empty()) return;

@@ -9,6 +9,7 @@
 #include "core/stored.h"
 #include "drystone/sdk/node.hpp"
 #include "drystone/sdk/wire.hpp"
+#include "executor/devices.h"
 #include "executor/frames.h"
 #include "executor/plan.h"
 #include "executor/micro_batches.h"
@@ -43,6 +44,8 @@ struct Fields {
   std::vector<std::int32_t> deref;
   std::int64_t own = 0;
   std::int32_t value_type = 0;
+  std::int32_t device = 0;
+  bool waits = false;
 };
 
 void numbers(const wire::Reader& reader, std::vector<std::int32_t>* out) {
@@ -75,6 +78,8 @@ Fields read(std::string_view bytes) {
       case 13: numbers(r, &out.deref); break;
       case 14: out.own = static_cast<std::int64_t>(r.varint()); break;
       case 15: out.value_type = r.int32(); break;
+      case 16: out.device = r.int32(); break;
+      case 17: out.waits = r.boolean(); break;
       default: break;
     }
   }
@@ -166,6 +171,8 @@ class BlockLoader {
     }
     in.kind = static_cast<Kind>(fields.kind);
     in.is_constant = fields.is_constant;
+    in.waits = fields.waits;
+    in.device = device(fields.device);
     in.inputs = append(&block_.inputs, fields.inputs);
     in.controls = append(&block_.controls, fields.controls);
     in.deref = append(&block_.deref, fields.deref);
@@ -180,9 +187,15 @@ class BlockLoader {
     if (in.kind == Kind::enter) in.frame = frame(fields.frame);
     if (in.kind == Kind::constant) constant(in, fields);
     if (needs_kernel(in.kind)) kernel(in, fields);
-    if (in.kind == Kind::session_constant) in.session_constant = program_.session_constants++;
+    const bool is_kept = in.kind == Kind::session_constant || (in.kind == Kind::copy && in.is_constant);
+    if (is_kept) in.session_constant = program_.session_constants++;
     check_shape(in, fields);
     block_.instructions.push_back(std::move(in));
+  }
+
+  std::int16_t device(std::int32_t number) const {
+    if (number < 0 || static_cast<std::size_t>(number) > program_.devices.size()) malformed("an unknown device");
+    return static_cast<std::int16_t>(number);
   }
 
   std::int32_t frame(std::string_view name) {
@@ -226,23 +239,28 @@ class BlockLoader {
     if (!kernels::kernels_of(in.op).empty()) {
       const TF_Buffer node{fields.node_def.data(), fields.node_def.size(), nullptr};
       const TF_Buffer def{op_def.data(), op_def.size(), nullptr};
-      id = DS_FindKernel(&node, &def, nullptr, &status);
+      id = DS_FindKernel(&node, &def, in.device == 0 ? nullptr : place_of(in).type.c_str(), &status);
     }
     if (id < 0) {
       fail_at({.node = in.node, .op = in.op}, {TF_UNIMPLEMENTED, "it has no kernel" + (status.message.empty() ? "" : ": " + status.message)});
     }
-    in.kernel.reset(DS_Kernel::make(kernels::find(id), fields.node_def, op_def, ""));
+    in.kernel.reset(DS_Kernel::make(kernels::find(id), fields.node_def, op_def,
+                                    in.device == 0 ? "" : place_of(in).name));
     const auto is_ref = [](const kernels::Signature& s) {
       return std::find(s.is_ref.begin(), s.is_ref.end(), 1) != s.is_ref.end();
     };
     if (fields.callback < 0 && has_callbacks_) in.fallback = -(fields.callback + 1);
     in.has_refs = is_ref(in.kernel->inputs) || is_ref(in.kernel->outputs);
     in.is_plain = in.kind == Kind::kernel && !in.has_refs && !in.is_constant &&
-                  fields.deref.empty() && in.fallback < 0;
+                  fields.deref.empty() && in.fallback < 0 && in.device == 0;
     if (in.kernel->inputs.size() != in.inputs.count ||
         in.kernel->outputs.size() != in.outputs.count) {
       malformed("node '" + in.node + "' has another fan-in or fan-out than its op says");
     }
+  }
+
+  const ProgramDevice& place_of(const Instruction& in) const {
+    return program_.devices[static_cast<std::size_t>(in.device) - 1];
   }
 
   // What the executor computes itself, where it can.
@@ -277,7 +295,7 @@ class BlockLoader {
       case Kind::transfer: need(in.callback >= 0, "only the loader has a kernel for it"); break;
       case Kind::switch_: need(inputs == 2 && outputs >= 1, "a switch takes data and a choice"); break;
       case Kind::merge: need(inputs >= 1 && outputs == 2, "a merge has two outputs"); break;
-      case Kind::enter: case Kind::exit: case Kind::next_iteration:
+      case Kind::enter: case Kind::exit: case Kind::next_iteration: case Kind::copy:
         need(inputs == 1 && outputs == 1, "one value goes in and out");
         break;
       case Kind::forward: case Kind::while_:
@@ -428,6 +446,7 @@ std::unique_ptr<Program> load(std::string_view bytes, std::span<TF_Tensor* const
       case 2: out->graph_def_version = r.int32(); break;
       case 3: op_defs.push_back(r.bytes()); break;
       case 4: blocks.push_back(r.bytes()); break;
+      case 5: out->devices.push_back(find_device(r.bytes())); break;
       default: break;
     }
   }
@@ -443,58 +462,9 @@ std::unique_ptr<Program> load(std::string_view bytes, std::span<TF_Tensor* const
   for (Block& block : out->blocks) {
     if (!block.has_frames) plan_lifetimes(block);
   }
-  find_parallel_schedules(*out);
+  if (out->devices.empty()) find_parallel_schedules(*out);  // a stream belongs to one thread
   note_plugins(out.get());
   return out;
-}
-
-void plan_lifetimes(Block& block) {
-  constexpr std::int32_t kForever = std::numeric_limits<std::int32_t>::max();
-  const auto values = static_cast<std::size_t>(block.values());
-  std::vector<std::int32_t> last(values, -1);
-  const auto count = static_cast<std::int32_t>(block.instructions.size());
-  for (std::int32_t k = 0; k < count; ++k) {
-    const Instruction& in = block.instructions[static_cast<std::size_t>(k)];
-    for (std::int32_t& maker : in.outputs.of(last)) maker = k;
-    for (const std::int32_t value : block.inputs_of(in)) last[static_cast<std::size_t>(value)] = k;
-  }
-  for (const std::int32_t value : block.fetches) last[static_cast<std::size_t>(value)] = kForever;
-  for (std::size_t v = 0; v < values; ++v) {
-    if (block.initial[v] != nullptr) last[v] = kForever;
-  }
-  block.feed_is_used.resize(static_cast<std::size_t>(block.feeds));
-  for (std::size_t v = 0; v < block.feed_is_used.size(); ++v) {
-    block.feed_is_used[v] = last[v] >= 0;
-    if (static_cast<std::int32_t>(v) >= block.lent_from) last[v] = kForever;
-  }
-  std::vector<std::vector<std::int32_t>> ends(block.instructions.size());
-  for (std::size_t v = static_cast<std::size_t>(block.feeds); v < values; ++v) {
-    if (last[v] >= 0 && last[v] != kForever) ends[static_cast<std::size_t>(last[v])].push_back(static_cast<std::int32_t>(v));
-  }
-  for (std::size_t v = 0; v < static_cast<std::size_t>(block.feeds); ++v) {
-    if (last[v] >= 0 && last[v] != kForever) ends[static_cast<std::size_t>(last[v])].push_back(static_cast<std::int32_t>(v));
-  }
-  block.given_up.assign(block.inputs.size(), 0);
-  for (std::int32_t k = 0; k < count; ++k) {
-    Instruction& in = block.instructions[static_cast<std::size_t>(k)];
-    in.dead_after = append(&block.dead_after, ends[static_cast<std::size_t>(k)]);
-    const auto inputs = block.inputs_of(in);
-    for (std::size_t i = 0; i < inputs.size(); ++i) {
-      const bool once = std::count(inputs.begin(), inputs.end(), inputs[i]) == 1;
-      const bool given = once && last[static_cast<std::size_t>(inputs[i])] == k;
-      block.given_up[static_cast<std::size_t>(in.inputs.start) + i] = given ? 1 : 0;
-      in.gives_up = in.gives_up || given;
-    }
-  }
-  std::vector<bool> fetched(values, false);
-  block.fetch_moves.resize(block.fetches.size());
-  for (std::size_t k = block.fetches.size(); k-- > 0;) {  // the last of several takes it
-    const auto v = static_cast<std::size_t>(block.fetches[k]);
-    const std::int32_t number = block.fetches[k];
-    const bool is_borrowed = number >= block.lent_from && number < block.feeds;
-    block.fetch_moves[k] = !fetched[v] && block.initial[v] == nullptr && !is_borrowed;
-    fetched[v] = true;
-  }
 }
 
 }  // namespace drystone::host::executor

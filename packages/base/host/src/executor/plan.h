@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/tensor.h"
+#include "drystone_host/device.h"
 #include "kernels/kernel.h"
 #include "subgraph/operator.h"
 
@@ -18,7 +19,7 @@ namespace drystone::host::executor {
 // PlanKind of plan.proto.
 enum class Kind : std::uint8_t {
   kernel, switch_, merge, enter, exit, next_iteration, trigger, nothing, forward, constant, call,
-  if_, case_, while_, session_constant, loop, transfer, count
+  if_, case_, while_, session_constant, loop, transfer, copy, count
 };
 
 // Whether an instruction runs blocks.
@@ -52,6 +53,8 @@ struct Instruction {
   bool is_plain = false;      // a kernel of a library that is called at the least cost
   bool gives_up = false;      // an input's memory may become an output's
   bool is_constant = false;   // of enter; else: reads a variable that the plan does not change
+  bool waits = false;         // of copy: what it fills is read before the run ends
+  std::int16_t device = 0;    // 1 + its place in Program::devices; 0: the host
   std::int32_t callback = -1; // the embedder's kernel, where `kernel` is NULL
   std::int32_t fallback = -1; // the embedder's kernel for what `kernel` says is UNIMPLEMENTED
   Slice inputs;               // of Block::inputs
@@ -109,6 +112,13 @@ struct Block {
   }
 };
 
+// A device of a plugin that a program runs on.
+struct ProgramDevice {
+  std::string name;
+  std::string type;
+  DS_Device* device = nullptr;
+};
+
 // Everything of a PlanDef. Constants are held by it.
 struct Program {
   Program() = default;
@@ -120,6 +130,7 @@ struct Program {
   std::vector<Block> blocks;
   std::int32_t session_constants = 0;      // how many instructions keep their outputs
   std::vector<TF_Tensor*> held;
+  std::vector<ProgramDevice> devices;      // of plugins, in the order in which instructions number them
   std::vector<std::string> plugins;        // untrusted files whose kernels it calls
 };
 

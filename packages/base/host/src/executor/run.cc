@@ -75,6 +75,9 @@ Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace, RunStop* sto
     std::memcpy(&given, options, std::min<std::size_t>(options->struct_size, sizeof given));
   }
   facts_.states = &plan.session.states;
+  if (!plan.program->devices.empty()) {
+    devices_ = std::make_shared<RunDevices>(plan.session.lanes, plan.program->devices);
+  }
   facts_.step_id = given.step_id != 0 ? given.step_id : next_step();
   run_context_ = given.run_context;
   cancellation_ = given.cancellation;
@@ -286,7 +289,8 @@ void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
   Held read;  // current values of variables that are read
   const bool calls = in.kind == Kind::call || in.kind == Kind::if_ || in.kind == Kind::case_ ||
                      in.kind == Kind::while_;
-  if (in.deref.count > 0 && (in.kernel != nullptr || in.kind == Kind::forward || calls)) {
+  const bool reads = in.kernel != nullptr || in.kind == Kind::forward || in.kind == Kind::copy || calls;
+  if (in.deref.count > 0 && reads) {
     read_variables(block, in, inputs, &read.tensors);
     if (calls) given_up = nullptr;  // what was read stays with the variable
   }
@@ -297,6 +301,10 @@ void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
       break;
     case Kind::transfer: callback(in, in.callback, inputs, outputs); break;
     case Kind::session_constant: session_constant(in, inputs, outputs); break;
+    case Kind::copy:
+      if (in.is_constant) session_constant(in, inputs, outputs);
+      else copy(in, inputs, outputs);
+      break;
     case Kind::forward:
       for (std::int32_t k = 0; k < in.inputs.count; ++k) outputs[k] = hold(inputs[k]);
       break;

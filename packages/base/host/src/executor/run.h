@@ -13,6 +13,7 @@
 
 #include "core/status.h"
 #include "drystone/session.h"
+#include "executor/devices.h"
 #include "executor/plan.h"
 #include "executor/run_stop.h"
 #include "executor/stuck.h"
@@ -38,6 +39,7 @@ struct DS_Session {
   std::int64_t micro_batch_bytes = 0;        // of values of a micro-batch; 0: what caches hold; below: none
   std::atomic<std::uint64_t> generation{1};  // of what plans keep; a reset begins a new one
   DS_NodeStates states;                      // of kernels
+  drystone::host::executor::IdleLanes lanes;
   drystone::host::executor::Stuck stuck;
 
   // By its owner and by its plans, which may outlive it in a run that was left.
@@ -153,6 +155,9 @@ class Run {
   void compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
                const TF_Bool* given_up, TF_Tensor** outputs);
 
+  // Until devices have done what was put on their streams; fetches are whole then. Throws Failure.
+  void wait_for_devices();
+
   // Fails with CANCELLED or DEADLINE_EXCEEDED when it is time. `in` is about to run.
   void check_time(const Instruction& in) {
     now_->store(&in, std::memory_order_relaxed);
@@ -198,6 +203,8 @@ class Run {
   bool versioned(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                       TF_Tensor** outputs);
+  void copy(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
+  void device_kernel(const Instruction& in, TF_Tensor** inputs, const DS_KernelCall& facts, TF_Tensor** outputs);
   void kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void kernel_or_callback(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                           TF_Tensor** outputs);
@@ -245,6 +252,7 @@ class Run {
   int depth_ = 0;
   int most_in_parallel_;  // kernels at once, as the run has it that this is a part of
   TF_Status status_;
+  std::shared_ptr<RunDevices> devices_;  // NULL: the program runs on the host alone
 };
 
 // For a scope, plans that this thread runs are part of a run. `asks`: the embedder may be asked in them

@@ -21,7 +21,7 @@ TF_Tensor* allocate_output(TF_OpKernelContext* ctx, std::size_t i, const int64_t
 bool fits(const TF_OpKernelContext& ctx, std::size_t in, std::size_t out, std::int64_t count) {
   return ctx.kernel().inputs.types[in] == ctx.kernel().outputs.types[out] &&
          ctx.kernel().input_on_host[in] == ctx.kernel().output_on_host[out] && is_given_up(ctx, in) &&
-         ctx.inputs[in]->memory->ours &&
+         (ctx.inputs[in]->memory->ours || ctx.inputs[in]->memory->device != 0) &&
          ctx.inputs[in]->count() == count;
 }
 

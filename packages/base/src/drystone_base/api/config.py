@@ -131,8 +131,9 @@ SETTINGS: Final = Schema(
             f"a dict such as {{'CPU': 2}}: of CPUs 1 to {_MOST_DEVICES}, of GPUs and of types that "
             "an installed plugin brings 0 to as many",
         ),
-        "how many virtual devices there are; each runs its part of the graph in a thread of its "
-        "own, on the CPU.",
+        "how many devices there are. Those of a plugin with kernels for them run nodes (default: "
+        "all that are there); others are virtual, and run their parts of the graph in threads of "
+        "their own, on the CPU.",
         remedy='SessionConfig(device_count={"CPU": 2})',
     ),
     Setting(

@@ -15,7 +15,7 @@ from drystone_base.core.errors import BadRequest, DrystoneError, GraphError, nea
 from drystone_base.core.installed import declared
 from drystone_base.core.made_by import Makers, makers, name_makers
 from drystone_base.core.printable import warn
-from drystone_base.core.registered import PASSES
+from drystone_base.core.registered import DEVICE_ENTRY, ENTRY_FUNCTIONS, PASSES
 from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.libraries import check_libraries
 from drystone_base.executor.plan import Plan, lower
@@ -133,7 +133,9 @@ class Preparing:
 
     def _standalone(self, fetches: Sequence[str], feeds: Sequence[str]) -> bytes:
         described = self._describe_feeds(feeds)
-        config, self.target = replace(self.config, device_count={}), None
+        there = self._plugin_devices()
+        config = self.config = replace(self.config, device_count=dict.fromkeys(there, 0))
+        self.target = None
         (graph,) = self._graphs(list(fetches), list(feeds), config).graphs.values()
         plan = self._plan_of(graph, fetches, described, (), native=True)
         caller = FunctionCaller(graph.functions)
@@ -171,7 +173,10 @@ class Preparing:
         outputs = [(graph[f[0].name], f[1]) for f in found if isinstance(f, tuple)]
         wanted = [*(graph[f.name] for f in found if isinstance(f, Node)), *targets]
         fed = [(graph[name], k) for name, k in (parse_tensor_name(f.name) for f in feeds)]
-        plan = lower(graph, outputs, wanted, fed, call_function=call_function, native=native)
+        plan = lower(
+            graph, outputs, wanted, fed, call_function=call_function, native=native,
+            device_types=self._plugin_devices() if native else (),
+        )  # fmt: skip
         plan.made_by = self.makers.nodes
         if native and any(feed.shape and feed.shape[0] < 0 for feed in feeds):
             from drystone_base.executor.micro_batches import batch_layout_of
@@ -230,7 +235,7 @@ class Preparing:
 
         graph = self._optimize(fetches, feeds)
         wanted = config.passes or config.device_count or PASSES or declared("drystone.passes")
-        wanted = wanted or self.target is not None
+        wanted = wanted or self.target is not None or bool(self._plugin_devices(config))
         if not (wanted or config.log_device_placement or not config.allow_soft_placement):
             return self._partition(whole(graph), fetches, feeds)
         from drystone_base.passes import prepare
@@ -238,6 +243,15 @@ class Preparing:
         return self._partition(
             prepare(graph, fetches, feeds, config, self._devices()), fetches, feeds
         )
+
+    def _plugin_devices(self, config: SessionConfig | None = None) -> dict[str, list[int]]:
+        """The devices of plugins for plans of this process, by type."""
+        if self.target is not None or DEVICE_ENTRY not in ENTRY_FUNCTIONS:
+            return {}
+        from drystone_base.executor.plugin_devices import session_devices
+
+        config = config or self.config
+        return session_devices(config.executor, config.device_count)
 
     def _devices(self) -> list[str]:
         """Those of the session's target; none without one."""

@@ -7,6 +7,7 @@ A package above this one states its variables with :class:`Variable` in a module
 from __future__ import annotations
 
 import os
+import re
 from typing import Any, Final, NamedTuple
 
 from drystone_base.core.errors import BadRequest
@@ -45,6 +46,7 @@ __all__ = [
     "TF_PLUGINS",
     "TRUST_STORE",
     "VARIABLES",
+    "VISIBLE_DEVICES",
     "Variable",
 ]
 
@@ -89,6 +91,27 @@ class Variable(NamedTuple):
 _PLUGINS: Final = {"code": "bad-plugin-setting"}
 _FOLDER_OR_OFF: Final = path("a folder, or off")
 
+
+def _devices() -> Kind:
+    """Types of devices, or single ones, as (type, number); the number of a whole type is None."""
+
+    def take(value: Any) -> tuple[tuple[str, int | None], ...]:
+        parts = [one.partition(":") for one in value]
+        if any(not re.fullmatch("[A-Z][A-Z_]*", kind) for kind, _, _ in parts):
+            raise ValueError
+        return tuple((kind, int(number) if colon else None) for kind, colon, number in parts)
+
+    def read(given: str) -> tuple[str, ...]:
+        return () if given == "none" else tuple(one.strip() for one in given.split(","))
+
+    return Kind(take, "devices such as GPU:0 or GPU with commas between, or none", read=read)
+
+
+VISIBLE_DEVICES: Final = Variable(
+    "DRYSTONE_VISIBLE_DEVICES", _devices(), None,
+    "Which devices of plugins sessions use, such as `GPU:0,GPU:1` or `GPU`, with the numbers that "
+    "they have; `none`: no device (default: all).",
+)  # fmt: skip
 EXECUTOR: Final = Variable(
     "DRYSTONE_EXECUTOR", choice("native", "reference"), "native",
     "Which executor runs plans of sessions whose config names none.",

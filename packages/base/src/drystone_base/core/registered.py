@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 __all__ = [
+    "DEVICE_ENTRY",
     "ENTRY_FUNCTIONS",
     "ISOLATED_KERNELS",
     "OPS",
@@ -60,5 +61,7 @@ PLUGIN_SETTINGS: Final = Registered()
 """Settings of plugins that the program has changed."""
 ENTRY_FUNCTIONS: Final = Registered()
 """Entry functions of plugins that were called, here or in processes of their own."""
+DEVICE_ENTRY: Final = "SE_InitPlugin"
+"""The entry function of plugins that bring devices."""
 ISOLATED_KERNELS: Final[dict[str, list[dict[str, Any]]]] = {}
 """Kernels of plugins in processes of their own, by op, as the host lists those of this process."""

@@ -20,6 +20,7 @@ from drystone_base.core.time_limits import look
 from drystone_base.executor._references import with_values
 from drystone_base.executor._wiring import Wiring
 from drystone_base.executor.calling import OPERATOR_ATTR
+from drystone_base.executor.copies import HOST, CopyTo, with_copies
 from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
@@ -141,9 +142,10 @@ class _Encoder:
         block.feed_names.extend(plan.feed_names)
         block.fetch_names.extend(plan.fetch_names)
         block.feed_types.extend(t.number for t in feed_types)
-        if plan.examples is not None:
+        on_host = all(one.on_device is None for one in plan.instructions)
+        if plan.examples is not None and on_host:
             _hold_examples(block, plan.examples)
-        self._block(block, plan)
+        self._block(block, plan, is_whole=True)
         while self.waiting:
             name, body, index = self.waiting.pop()
             self.out.plan.blocks[index].name = name
@@ -170,12 +172,13 @@ class _Encoder:
 
     # ---- one block -----------------------------------------------------------------------------
 
-    def _block(self, block: BlockDef, plan: Plan) -> None:
+    def _block(self, block: BlockDef, plan: Plan, *, is_whole: bool = False) -> None:
         plan = with_values(plan)
         if any(one.kind is Kind.ENTER for one in plan.instructions):
             from drystone_base.executor.loops import with_loops
 
             plan = with_loops(plan)
+        plan = with_copies(plan, FORWARDS, is_whole=is_whole)
         wiring = Wiring(plan)
         block.feeds = len(plan.feeds)
         for k in wiring.order:
@@ -212,6 +215,8 @@ class _Encoder:
                 out.is_constant = bool(instruction.attrs.get("is_constant"))
         elif instruction.loop is not None:
             self._loop(out, instruction.loop)
+        elif instruction.copy is not None:
+            self._copy(out, instruction, instruction.copy, reads_reference)
         elif instruction.kind is Kind.TRANSFER:
             out.kind = PlanKind.PLAN_TRANSFER
             out.callback = self._callback(instruction)
@@ -227,6 +232,24 @@ class _Encoder:
             self._kernel(out, instruction, reads_reference)
         elif reads_reference:
             self.calls.append((out, instruction.deref))
+
+    def _copy(
+        self, out: InstructionDef, instruction: Instruction, to: CopyTo, reads_reference: bool
+    ) -> None:
+        out.kind = PlanKind.PLAN_COPY
+        out.device = self._device(to.place)
+        out.waits, out.is_constant = to.waits, to.is_kept
+        if reads_reference:
+            out.deref.extend(instruction.deref)
+
+    def _device(self, name: str) -> int:
+        """The number of a device; 0 for the host."""
+        if name == HOST:
+            return 0
+        devices = self.out.plan.devices
+        if name not in devices:
+            devices.append(name)
+        return list(devices).index(name) + 1
 
     def _loop(self, out: InstructionDef, loop: Loop) -> None:
         """A loop of frames: its condition and its body are blocks of its own."""
@@ -303,7 +326,9 @@ class _Encoder:
             assert instruction.definition is not None
             out.node_def = instruction.source.to_proto().SerializeToString()
             out.op = self._op(instruction.definition)
-            out.callback = -self._fallback(instruction)
+            there = instruction.on_device
+            out.device = 0 if there is None else self._device(there.name)
+            out.callback = -self._fallback(instruction) if there is None else 0
         else:
             out.callback = self._callback(instruction, lazy=lazy)
             out.op = 0

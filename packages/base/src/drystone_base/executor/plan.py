@@ -21,7 +21,9 @@ from drystone_base.modules.wanted import refused_offer
 from drystone_base.ops.defs import OpDef, find, names
 
 if TYPE_CHECKING:
+    from drystone_base.executor.copies import CopyTo
     from drystone_base.executor.micro_batches import BatchLayout, NotBatchwise
+    from drystone_base.executor.plugin_devices import OnDevice
 
 __all__ = ["Instruction", "Kind", "Loop", "Plan", "can_run", "lower", "runs_itself"]
 
@@ -38,6 +40,7 @@ class Kind(enum.IntEnum):
     TRIGGER = 6
     FETCH = 7
     LOOP = 8  # a loop of frames as one instruction, for the native executor
+    COPY = 10  # hands on its input in another memory, for the native executor
     TRANSFER = 9  # sends or receives a value that may be dead; a dead one is None for its kernel
 
 
@@ -114,7 +117,8 @@ class Instruction:
     ``waits`` counts what must arrive before it runs: its data inputs and control edges.
     ``deref`` lists inputs that may carry a variable but must be read as a value. ``on_library``:
     the host library runs it with the kernel of a plugin that it finds itself, for ``source``, a
-    node of ``definition``'s op; ``kernel`` is None then.
+    node of ``definition``'s op; ``kernel`` is None then. ``on_device``: that kernel runs on a
+    device of a plugin. ``copy``: what a COPY does.
     """
 
     kind: Kind
@@ -135,6 +139,8 @@ class Instruction:
     source: Node | None = None
     definition: OpDef | None = None
     loop: Loop | None = None
+    on_device: OnDevice | None = None
+    copy: CopyTo | None = None
 
     @property
     def is_transfer(self) -> bool:
@@ -174,15 +180,20 @@ def lower(
     *,
     call_function: Kernel,
     native: bool = False,
+    device_types: Collection[str] = (),
 ) -> Plan:
     """The plan that computes ``fetches``, runs ``targets`` and takes ``feeds``.
 
     Only what they need is looked at. ``call_function`` is the kernel for nodes whose op is a
     function of the graph's library. ``native``: plugins' kernels are left to the host library.
+    ``device_types``: nodes that were placed on devices of these types run there, where plugins have
+    kernels for them.
     Raises ``GraphError`` for an invalid node that is reached and ``UnsupportedOp``
     (``op-not-implemented``, ``op-unknown``) for one without a kernel.
     """
-    return _Lowering(graph, fetches, targets, feeds, call_function, native).build()
+    lowering = _Lowering(graph, fetches, targets, feeds, call_function, native)
+    lowering.device_types = device_types
+    return lowering.build()
 
 
 class _Lowering:
@@ -196,6 +207,7 @@ class _Lowering:
         native: bool,
     ) -> None:
         self.native = native
+        self.device_types: Collection[str] = ()
         self.graph, self.fetches, self.targets, self.feeds = graph, fetches, targets, feeds
         self.call_function = call_function
         self.plugin_kernels = _plugin_kernels()
@@ -234,7 +246,8 @@ class _Lowering:
 
     def _instruction(self, node: Node) -> Instruction:
         definition = definition_of(node)
-        kernel = self._kernel(node, definition)
+        there = self._on_device(node) if self.device_types else None
+        kernel = self._kernel(node, definition) if there is None else None
         assert definition is not None
         attrs = node.full_attrs()
         refs = [
@@ -260,7 +273,19 @@ class _Lowering:
             on_library=kernel is None and node.op not in _KINDS,
             source=node,
             definition=definition,
+            on_device=there,
         )
+
+    def _on_device(self, node: Node) -> OnDevice | None:
+        """The device that the node was placed on, if it is a plugin's and has a kernel for it."""
+        from drystone_base.executor.plugin_devices import device_of, kernel_on, on_device
+
+        kind = device_of(node.device)
+        chosen = kernel_on(node, kind) if kind in self.device_types else None
+        if chosen is None:
+            return None
+        self.has_plugins = True
+        return on_device(node, chosen)
 
     def _kernel(self, node: Node, definition: OpDef | None) -> Kernel | None:
         if node.op in _KINDS:

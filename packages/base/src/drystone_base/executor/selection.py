@@ -8,8 +8,9 @@ are held against it. Control flow is the executor's own: no kernel runs it.
 :func:`explain` shows how the rule comes out, candidate by candidate. A session asks once for each
 set of fetches and feeds: what it has run before keeps its kernels when a plugin is loaded later.
 
-Nodes run on the CPU whatever device they ask for, so kernels for other devices are listed and not
-used. Nothing here is imported before a plugin library has been opened.
+Nodes run on the CPU unless they were placed on a device of a plugin that has a kernel for them
+(:mod:`drystone_base.executor.plugin_devices`). Nothing here is imported before a plugin library has
+been opened.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ __all__ = [
     "candidates",
     "chosen_kernel",
     "explain",
+    "kernel_devices",
     "registered",
     "select",
 ]
@@ -100,6 +102,11 @@ class _ByOp(Mapping[str, tuple[Candidate, ...]]):
     def _ops(self) -> dict[str, None]:
         return dict.fromkeys(row["op"] for row in self._ask(None))
 
+    @cached_property
+    def devices(self) -> frozenset[str]:
+        """The types of devices that there are kernels for."""
+        return frozenset(row["device"] for row in self._ask(None))
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._ops)
 
@@ -120,6 +127,12 @@ def _none(_op: str | None) -> list[dict[str, Any]]:
 
 
 _CACHE: Final = _Cache()
+
+
+def kernel_devices() -> frozenset[str]:
+    """The types of devices that plugins have registered kernels for."""
+    registered()
+    return _CACHE.by_op.devices
 
 
 def registered() -> Mapping[str, tuple[Candidate, ...]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.errors import BadRequest, near_matches
 from drystone_base.core.printable import plain
+from drystone_base.core.registered import DEVICE_ENTRY, ENTRY_FUNCTIONS
 from drystone_base.graph import Output, reachable
 from drystone_base.graph.rewiring import replace
 from drystone_base.graph.validate import output_dtypes
@@ -15,7 +16,7 @@ from drystone_base.passes._registry import registered, run_grouping
 from drystone_base.passes._types import Grouping, Pass, PassOptions
 from drystone_base.placement.partitions import Partitions, whole
 from drystone_base.placement.placer import Placement, place
-from drystone_base.placement.splitter import partition
+from drystone_base.placement.splitter import home_of, partition
 from drystone_base.placement.support import everywhere
 
 if TYPE_CHECKING:
@@ -27,12 +28,23 @@ _HOME: Final = "/job:localhost/replica:0/task:0"
 
 
 def device_names(config: Any) -> list[str]:
-    """The devices of a session, by the ``device_count`` of its config."""
+    """The devices of a session: what its config counts, and those of plugins."""
+    of_plugins = _of_plugins(config)
+    stated = {k: n for k, n in config.device_count.items() if k not in of_plugins}
+    numbers = {kind: list(range(count)) for kind, count in ({"CPU": 1} | stated).items()}
     return [
         f"{_HOME}/device:{kind}:{index}"
-        for kind, count in sorted((config.device_count or {"CPU": 1}).items())
-        for index in range(count)
+        for kind, there in sorted((numbers | of_plugins).items())
+        for index in there
     ]
+
+
+def _of_plugins(config: Any) -> dict[str, list[int]]:
+    if DEVICE_ENTRY not in ENTRY_FUNCTIONS:
+        return {}
+    from drystone_base.executor.plugin_devices import session_devices
+
+    return session_devices(config.executor, config.device_count)
 
 
 def prepare(
@@ -49,11 +61,12 @@ def prepare(
     ``GraphError``: ``pass-failed``, and what :func:`place` raises.
     """
     _check_names(config)
-    splits = bool(devices)
+    remote = bool(devices)
+    of_plugins = {} if remote else _of_plugins(config)
     devices = devices or device_names(config)
-    splits = splits or len(devices) > 1
+    splits = remote or sum(home_of(d, of_plugins) == d for d in devices) > 1
     ops = frozenset(node.op for node in graph)
-    places = splits or _asks_for_placement(config)
+    places = splits or bool(of_plugins) or _asks_for_placement(config)
     if not places and not any(_may_run(p, config, ops) for p in registered()):
         return whole(graph)
     graph = graph.copy()
@@ -64,11 +77,12 @@ def prepare(
 
     run(Grouping.PRE_PLACEMENT, graph=graph, devices=devices)
     if places:
-        place_for(graph, fetches, feeds, config, devices).apply()
+        place_for(graph, fetches, feeds, config, devices if remote else ()).apply()
     run(Grouping.POST_PLACEMENT, graph=graph, devices=devices)
     graph = _rewritten(graph, fetches, feeds)
     run(Grouping.POST_REWRITE_FOR_EXEC, graph=graph, devices=devices)
-    parts = partition(graph, _needed(graph, fetches, feeds)) if splits else whole(graph)
+    needed = _needed(graph, fetches, feeds) if splits else []
+    parts = partition(graph, needed, of_plugins) if splits else whole(graph)
     run(Grouping.POST_PARTITIONING, partitions=parts.graphs)
     for device, part in parts.graphs.items():
         if splits:
@@ -128,7 +142,13 @@ def place_for(
     needed = _needed(graph, fetches, feeds)
     soft = config.allow_soft_placement
     there = devices or device_names(config)
-    placed = place(graph, there, everywhere(["CPU"]), soft=soft, nodes=needed)
+    of_plugins = {} if devices else _of_plugins(config)
+    supports = everywhere(["CPU"])
+    if of_plugins:
+        from drystone_base.placement.support import by_kernels
+
+        supports = by_kernels(list(of_plugins))
+    placed = place(graph, there, supports, soft=soft, nodes=needed)
     if config.log_device_placement:
         for d in placed.decisions:
             print(plain(f"{d.node}: ({d.op}): {d.device}  {d.why}"), file=sys.stderr)

@@ -84,14 +84,15 @@ class Rounds:
     """The control loops of all loops that take part in transfers, made where they are needed.
 
     ``parts``: the graph of each device, with ``twins`` of the nodes of the whole. ``receive`` gives
-    the node on a device that has an output of another one.
+    the node on a device that has an output of another one; ``home`` the device of a node's part.
     """
 
     def __init__(
         self, nodes: Iterable[Node], parts: Mapping[str, Graph], twins: Mapping[Node, Node],
-        receive: Callable[[Output, str], Node],
+        receive: Callable[[Output, str], Node], home: Callable[[Node], str],
     ) -> None:  # fmt: skip
         self.deadness = Deadness(nodes)
+        self.home = home
         self._passed: dict[Node, Node] = {}
         self._skipped: set[Node] = set()
         self._groups: dict[Predicate, str] = {}
@@ -124,7 +125,7 @@ class Rounds:
         path = self.path(source)
         if not path:
             return []
-        self.of(path, source.device)  # the sender takes part, too
+        self.of(path, self.home(source))  # the sender takes part, too
         made = self.of(path, device)
         return [made.pivot if self._in_body(when, path) else made.merge]
 
@@ -151,7 +152,7 @@ class Rounds:
         limit = int(enter.attr("parallel_iterations", 10))
         made = self.found[path, device] = _Round(self.parts[device], device, path, limit, after)
         condition = self.goes[path]
-        if condition.device == device:
+        if self.home(condition) == device:
             made.close(self.twins[condition])
         else:
             heard = self.receive((condition, 0), device)

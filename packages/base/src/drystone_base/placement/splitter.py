@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -20,24 +20,33 @@ from drystone_base.placement.rounds import Crossing, Rounds
 __all__ = ["partition"]
 
 
-def partition(graph: Graph, nodes: Iterable[Node] | None = None) -> Partitions:
+def home_of(device: str, of_plugins: Collection[str]) -> str:
+    """The device whose part runs what is on a device: the first CPU for a plugin's type."""
+    task, _, place = device.rpartition("/device:")
+    return f"{task}/device:CPU:0" if place.partition(":")[0] in of_plugins else device
+
+
+def partition(
+    graph: Graph, nodes: Iterable[Node] | None = None, of_plugins: Collection[str] = ()
+) -> Partitions:
     """Split ``graph`` by the devices of its nodes, which must all be whole names.
 
-    ``nodes``: only these, such as what the fetches reach (default: all). An edge between devices
-    becomes a ``_Send`` and a ``_Recv``, one pair for all consumers of a value on a device; a
-    control edge sends an empty tensor. The transfers of a device wait for one another in an order
+    ``nodes``: only these, such as what the fetches reach (default: all). ``of_plugins``: types of
+    devices that need no part of their own, as executors copy to and from them. An edge between
+    devices becomes a ``_Send`` and a ``_Recv``, one pair for all consumers of a value on a device;
+    a control edge sends an empty tensor. The transfers of a device wait for one another in an order
     that holds for all devices, so that parts that run node by node never wait for each other in
     a circle. A loop of frames over several devices makes its rounds on all of them
     (:mod:`drystone_base.placement.rounds`). A value of a branch is sent dead or alive. Nodes keep
     names and order. What goes round in a loop must be on one device, as :func:`place` puts it.
     Source: TensorFlow's ``Partition``.
     """
-    return _Splitter(graph, list(graph if nodes is None else nodes)).run()
+    return _Splitter(graph, list(graph if nodes is None else nodes), of_plugins).run()
 
 
 class _Splitter:
-    def __init__(self, graph: Graph, nodes: list[Node]) -> None:
-        self.graph, self.nodes = graph, nodes
+    def __init__(self, graph: Graph, nodes: list[Node], of_plugins: Collection[str]) -> None:
+        self.graph, self.nodes, self.of_plugins = graph, nodes, of_plugins
         self.signatures = Signatures()
         self.out = Partitions({}, {})
         self.twins: dict[Node, Node] = {}
@@ -48,31 +57,36 @@ class _Splitter:
     def run(self) -> Partitions:
         for node in self.nodes:
             self.adopt(node)
-        self.rounds = Rounds(self.nodes, self.out.graphs, self.twins, self.receive_any)
+        self.rounds = Rounds(self.nodes, self.out.graphs, self.twins, self.receive_any, self.home)
         for node in self.nodes:
             self.connect(node)
         self.rounds.put_in_order(self.crossings)
         return self.out
 
+    def home(self, node: Node) -> str:
+        """The device whose part the node is in."""
+        return home_of(node.device, self.of_plugins) if self.of_plugins else node.device
+
     def adopt(self, node: Node) -> None:
         """The node's twin on its device, still without inputs."""
-        part = self.out.graphs.get(node.device)
+        home = self.home(node)
+        part = self.out.graphs.get(home)
         if part is None:
-            part = self.out.graphs[node.device] = Graph()
+            part = self.out.graphs[home] = Graph()
             part.functions = self.graph.functions
-            self.out.sends[node.device] = []
+            self.out.sends[home] = []
         attrs = dict(node.attrs)
         self.twins[node] = part.add(node.op, node.name, device=node.device, attrs=attrs)
 
     def connect(self, node: Node) -> None:
-        twin = self.twins[node]
+        twin, home = self.twins[node], self.home(node)
         inputs = [
-            (self.twins[source], k) if source.device == node.device
-            else (self.receive((source, k), node.device), 0)
+            (self.twins[source], k) if self.home(source) == home
+            else (self.receive((source, k), home), 0)
             for source, k in node.inputs if source in self.twins
         ]  # fmt: skip
         controls = [
-            self.twins[c] if c.device == node.device else self.wait(c, node.device)
+            self.twins[c] if self.home(c) == home else self.wait(c, home)
             for c in node.controls if c in self.twins
         ]  # fmt: skip
         twin.graph.set_inputs(twin, inputs)
@@ -108,7 +122,7 @@ class _Splitter:
             value = TensorAttr(array=np.zeros(0, np.float32))
             attrs: dict[str, Any] = {"dtype": dtypes.FLOAT32, "value": value}
             name = part.unique_name(f"{before.name}/ran")
-            ran = part.add("Const", name, controls=[twin], device=twin.device, attrs=attrs)
+            ran = part.add("Const", name, controls=[twin], device=self.home(twin), attrs=attrs)
             when, label = self.rounds.when(before, None), f"^{before.name}"
             recv = self.transfer(before, (ran, 0), dtypes.FLOAT32, device, label, when)
             there = recv.graph
@@ -125,7 +139,7 @@ class _Splitter:
         after = self.rounds.trigger(source, when, device)
         group = self.rounds.dead_with(when)
         twin = value[0]
-        sender = twin.device
+        sender = self.home(twin)
         key = f"edge_{len(self.out.transfers)}_{label}"
         self.out.transfers.append(Transfer(key, label, sender, device))
         attrs: dict[str, Any] = {

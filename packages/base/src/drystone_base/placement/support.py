@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from drystone_base.graph import Node
 
-__all__ = ["Supports", "by_op", "everywhere"]
+__all__ = ["Supports", "by_kernels", "by_op", "everywhere"]
 
 Supports: TypeAlias = Callable[[Node], Mapping[str, int]]
 """The types of devices that a node can run on, with the priority of the kernel there."""
@@ -25,3 +25,25 @@ def by_op(types: Sequence[str], ops: Mapping[str, Sequence[str]]) -> Supports:
     every = dict(rank)
     listed = {op: {kind: rank[kind] for kind in kinds} for op, kinds in ops.items()}
     return lambda node: listed.get(node.op, every)
+
+
+def by_kernels(types: Sequence[str]) -> Supports:
+    """These types of devices of plugins where they have a kernel for a node, and the CPU.
+
+    A plugin's kernel comes before the CPU's. What the executor does itself is done on the host, and
+    may be said to be anywhere.
+    """
+    from drystone_base.executor.encode import CALLS, FORWARDS
+    from drystone_base.executor.plan import can_run, runs_itself
+    from drystone_base.executor.plugin_devices import types_of
+
+    own = {"CPU": 2} | dict.fromkeys(types, 1)
+    hosts = FORWARDS | CALLS.keys() | {"Const", "NoOp", "Placeholder", "PlaceholderV2"}
+
+    def found(node: Node) -> Mapping[str, int]:
+        there = dict.fromkeys(types_of(node, types), 2)
+        if there:
+            return there | ({"CPU": 1} if can_run(node.op) else {})
+        return own if node.op in hosts or runs_itself(node.op) else {"CPU": 1}
+
+    return found

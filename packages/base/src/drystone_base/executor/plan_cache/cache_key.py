@@ -26,7 +26,7 @@ import numpy as np
 from drystone_base import STARTED
 from drystone_base.core.environment import PLAN_CACHE, PLAN_CACHE_BYTES, SUBGRAPH_BACKEND
 from drystone_base.core.installed import code_stamps, declared
-from drystone_base.core.registered import OPS, PASSES, PLUGINS
+from drystone_base.core.registered import DEVICE_ENTRY, ENTRY_FUNCTIONS, OPS, PASSES, PLUGINS
 
 if TYPE_CHECKING:
     from drystone_base.api.config import SessionConfig
@@ -45,7 +45,7 @@ def cache_key(config: SessionConfig) -> list[Any] | None:
 
     Plugins must be loaded.
     """
-    if not (_is_plain(config) and _stages_last(config)) or has_own_ops():
+    if not (_is_plain(config) and _stages_last(config)) or has_own_ops() or _has_devices():
         return None
     code = code_stamps(STARTED)
     if code is None:
@@ -98,6 +98,15 @@ def _stages_last(config: SessionConfig) -> bool:
         for module in modules().values()
         if "optimize" in module.stages
     )
+
+
+def _has_devices() -> bool:
+    """Whether plugins bring devices, which no file says."""
+    if DEVICE_ENTRY not in ENTRY_FUNCTIONS:
+        return False
+    from drystone_base.executor.plugin_devices import session_devices
+
+    return bool(session_devices("native", {}))
 
 
 def has_own_ops() -> bool:

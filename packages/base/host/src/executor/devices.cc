@@ -1,0 +1,171 @@
+// Devices of plugins in runs: see executor/devices.h.
+#include "executor/devices.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <utility>
+
+#include "core/failure.h"
+#include "executor/run.h"
+#include "kernels/kernel.h"
+
+namespace drystone::host::executor {
+namespace {
+
+// DS_Allocate of a lane.
+extern "C" TF_Tensor* allocate_on_lane(void* lane, TF_DataType dtype, const int64_t* dims, int num_dims,
+                                       TF_Status* status) {
+  TF_Tensor* out = nullptr;
+  guarded(status, "allocate", [&] { out = static_cast<Lane*>(lane)->allocate(dtype, dims, num_dims); });
+  return out;
+}
+
+// Fails unless a tensor lies where the kernel was registered to have it.
+void check_place(const Instruction& in, const Lane& lane, const TF_Tensor& tensor, bool on_host, const char* what,
+                 std::size_t k) {
+  const Lane* const found = lane_of(tensor);
+  if (on_host ? found == nullptr : found != nullptr && &found->device() == &lane.device()) return;
+  const auto place = [](const Lane* where) { return where == nullptr ? "host memory" : "the memory of " + where->device().name; };
+  fail_at(in.kernel->subject(), {TF_INTERNAL, std::string(what) + " " + std::to_string(k) + " lies in " + place(found) +
+                                                  "; the kernel is registered to have it in " + place(on_host ? nullptr : &lane)});
+}
+
+}  // namespace
+
+std::shared_ptr<Lane> IdleLanes::take(DS_Device& device) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::ranges::find_if(lanes_, [&](const auto& lane) { return &lane->device() == &device; });
+    if (found != lanes_.end()) {
+      auto lane = std::move(*found);
+      lanes_.erase(found);
+      return lane;
+    }
+  }
+  return std::make_shared<Lane>(device);
+}
+
+void IdleLanes::give(std::shared_ptr<Lane> lane) {
+  const std::lock_guard lock(mutex_);
+  lanes_.push_back(std::move(lane));
+}
+
+RunDevices::RunDevices(IdleLanes& idle, const std::vector<ProgramDevice>& devices)
+    : idle_(idle), devices_(devices), lanes_(devices.size()) {}
+
+RunDevices::~RunDevices() {
+  for (auto& lane : lanes_) {
+    if (lane == nullptr) continue;
+    answered(0, [&] {
+      lane->wait();
+      idle_.give(std::move(lane));  // not one whose work has failed
+      return 0;
+    });
+  }
+  forget();
+}
+
+Lane& RunDevices::lane(std::int16_t number) {
+  const auto at = static_cast<std::size_t>(number) - 1;
+  if (lanes_[at] == nullptr) lanes_[at] = idle_.take(*devices_[at].device);
+  return *lanes_[at];
+}
+
+void RunDevices::leave(std::int16_t number) {
+  // It is never given back: nobody knows when the kernel is done.
+  static_cast<void>(new std::shared_ptr<Lane>(lanes_[static_cast<std::size_t>(number) - 1]));
+}
+
+TF_Tensor* RunDevices::copied(const Instruction& in, TF_Tensor* from) {
+  Lane* const source = lane_of(*from);
+  TF_Tensor* out = nullptr;
+  if (in.device != 0) {
+    Lane& to = lane(in.device);
+    out = to.allocate(from->dtype, from->dims.data(), from->dims.rank());
+    keep(from);
+    keep(out);
+    to.copy_in(*from, *out);
+    to.note(in.node, in.op);
+  } else if (source == nullptr) {
+    return hold(from);
+  } else {
+    out = new_tensor(from->dtype, from->dims.data(), from->dims.rank());
+    keep(from);
+    keep(out);
+    source->copy_out(*from, *out);
+    source->note(in.node, in.op);
+  }
+  return out;
+}
+
+void RunDevices::wait() {
+  std::exception_ptr first;
+  for (auto& lane : lanes_) {
+    try {
+      if (lane != nullptr) lane->wait();
+    } catch (...) {
+      lane.reset();
+      if (first == nullptr) first = std::current_exception();
+    }
+  }
+  forget();
+  if (first != nullptr) std::rethrow_exception(first);
+}
+
+void RunDevices::forget() noexcept {
+  for (TF_Tensor* tensor : kept_) drop(tensor);
+  kept_.clear();
+}
+
+void Run::copy(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+  TF_Tensor* made = nullptr;
+  if (inputs[0]->memory != nullptr && inputs[0]->memory->opaque) made = adapted(in, 0, inputs[0], inputs[0]->dtype);
+  try {
+    outputs[0] = devices_->copied(in, made == nullptr ? inputs[0] : made);
+  } catch (...) {
+    drop(made);
+    throw;
+  }
+  drop(made);
+  if (in.waits || in.is_constant) devices_->wait();
+}
+
+void Run::device_kernel(const Instruction& in, TF_Tensor** inputs, const DS_KernelCall& facts, TF_Tensor** outputs) {
+  Lane& lane = devices_->lane(in.device);
+  const DS_Kernel& kernel = *in.kernel;
+  for (std::size_t k = 0; k < kernel.input_on_host.size(); ++k) {
+    check_place(in, lane, *inputs[k], kernel.input_on_host[k] != 0, "input", k);
+  }
+  DS_KernelCall call = facts;
+  call.stream = lane.stream();
+  call.allocate = allocate_on_lane;
+  call.allocate_context = &lane;
+  try {
+    kernels::run_kernel(*in.kernel, call, inputs, outputs, true);
+  } catch (const Failure& failure) {
+    if (failure.code == TF_DEADLINE_EXCEEDED || failure.code == TF_CANCELLED) devices_->leave(in.device);
+    throw;
+  }
+  lane.note(in.node, in.op);
+  for (std::size_t k = 0; k < kernel.output_on_host.size(); ++k) {
+    check_place(in, lane, *outputs[k], kernel.output_on_host[k] != 0, "output", k);
+  }
+}
+
+void Run::wait_for_devices() {
+  if (devices_ != nullptr) devices_->wait();
+}
+
+ProgramDevice find_device(std::string_view name) {
+  const std::size_t colon = name.rfind(':');
+  const std::size_t type = colon == std::string_view::npos || colon == 0 ? std::string_view::npos : name.rfind(':', colon - 1);
+  if (type == std::string_view::npos) fail(TF_INVALID_ARGUMENT, "the plan is malformed: a device without type and number");
+  ProgramDevice out{std::string(name), std::string(name.substr(type + 1, colon - type - 1)), nullptr};
+  TF_Status status;
+  out.device = DS_GetDevice(out.type.c_str(), std::atoi(out.name.c_str() + colon + 1), &status);
+  if (out.device == nullptr) pass_on(status, out.name + ": ");
+  return out;
+}
+
+}  // namespace drystone::host::executor

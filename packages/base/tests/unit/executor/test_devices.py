@@ -1,0 +1,286 @@
+"""Graphs on devices of a plugin: the strict device, which finds what real ones would."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from strict_device import Strict, load
+
+from drystone_base.api.session import Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32, INT32, INT64
+from drystone_base.core.errors import BadRequest, GraphError, KernelError
+from drystone_base.graph import Graph, Node
+from drystone_base.host import available
+from drystone_base.ops.attrs import TensorAttr
+
+if not available():
+    pytest.skip("the host library is not built", allow_module_level=True)
+
+ON, OFF = {"optimizer": "off"}, {"optimizer": "off", "device_count": {"STRICT": 0}}
+Array = np.ndarray[Any, Any]
+
+
+@pytest.fixture(scope="module")
+def loaded(compile_library: Callable[..., Path]) -> Strict:
+    return load(compile_library)
+
+
+@pytest.fixture
+def strict(loaded: Strict, monkeypatch: pytest.MonkeyPatch) -> Iterator[Strict]:
+    """The device, which must have found no fault and hold no memory at the end."""
+    monkeypatch.setenv("DRYSTONE_VISIBLE_DEVICES", "STRICT")
+    loaded.faults()
+    loaded.counted()
+    yield loaded
+    gc.collect()
+    loaded.leaks()
+    assert loaded.faults() == []
+
+
+class Build:
+    """A graph in few words."""
+
+    def __init__(self) -> None:
+        self.graph = Graph()
+
+    def feed(self, name: str, dtype: Any = FLOAT32) -> Node:
+        return self.graph.add("Placeholder", name, attrs={"dtype": dtype, "shape": None})
+
+    def const(self, name: str, value: Any, dtype: Any = FLOAT32) -> Node:
+        attr = TensorAttr(array=np.asarray(value, dtype.np))
+        return self.graph.add("Const", name, attrs={"dtype": dtype, "value": attr})
+
+    def op(self, op: str, name: str, *inputs: Any, device: str = "", **attrs: Any) -> Node:
+        return self.graph.add(op, name, list(inputs), attrs={"T": FLOAT32} | attrs, device=device)
+
+
+def network() -> Graph:
+    """Ops that the device has and one that it lacks, and shapes in host memory."""
+    b = Build()
+    x, w = b.feed("x"), b.const("w", np.arange(12).reshape(3, 4) / 7)
+    m = b.op("MatMul", "m", x, w)
+    r = b.op("Relu", "r", b.op("BiasAdd", "biased", m, b.const("b", [1, -2, 3, -40])))
+    floor = b.op("Floor", "floor", r)  # the device has none
+    total = b.op("AddV2", "total", floor, r)
+    size = b.op("Shape", "size", total, out_type=INT32)
+    twice = b.op("Mul", "twice", size, b.const("two", [1, 1], INT32), T=INT32)
+    b.op("Reshape", "again", total, twice, Tshape=INT32)
+    b.op("Sum", "sum", b.graph["again"], b.const("axis", [1], INT32), Tidx=INT32, keep_dims=True)
+    return b.graph
+
+
+def both(graph: Graph, fetches: Any, feeds: dict[str, Any], **config: Any) -> tuple[Any, Any]:
+    there = Session(graph, SessionConfig(**(ON | config))).run(fetches, feeds)
+    return there, Session(graph, SessionConfig(**OFF)).run(fetches, feeds)
+
+
+def x_of(rows: int = 5) -> Array:
+    return np.random.default_rng(rows).standard_normal((rows, 3)).astype(np.float32)
+
+
+def test_a_graph_runs_on_the_device_and_gives_the_hosts_values(strict: Strict) -> None:
+    """S2-accelerators: kernels of a device run the nodes that are placed there."""
+    fetches = ["sum:0", "total:0", "size:0", "m:0"]
+    there, here = both(network(), fetches, {"x:0": x_of()})
+    for one, other in zip(there, here, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5)
+    assert strict.counted()["kernels"] == 7
+    plan = {
+        d.node: d.device
+        for d in Session(network(), SessionConfig(**ON)).placement(fetches, ["x:0"])
+    }
+    assert plan["m"].endswith("/device:STRICT:0")
+    assert plan["floor"].endswith("/device:CPU:0")
+
+
+def test_a_constant_is_copied_once_and_fetches_are_waited_for_once(strict: Strict) -> None:
+    b = Build()
+    out = b.op("MatMul", "y", b.feed("x"), b.const("w", np.ones((3, 2))))
+    for k in range(20):
+        out = b.op("Relu", f"r{k}", out)
+    session = Session(b.graph, SessionConfig(**ON))
+    session.run("r19:0", {"x:0": x_of()})
+    strict.counted()
+    for k in range(3):
+        session.run(["r19:0", "r3:0"], {"x:0": x_of(k + 1)})
+    found = strict.counted()
+    assert found["kernels"] == 3 * 21
+    assert (found["copies_in"], found["copies_out"]) == (4, 6)  # w for another plan, and x
+    assert found["waits"] == 4
+
+
+def test_nothing_is_placed_where_no_device_is_seen(
+    strict: Strict, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DRYSTONE_VISIBLE_DEVICES", "none")
+    Session(network(), SessionConfig(**ON)).run("sum:0", {"x:0": x_of()})
+    assert strict.counted()["kernels"] == 0
+    monkeypatch.setenv("DRYSTONE_VISIBLE_DEVICES", "STRICT:1")
+    found = Session(network(), SessionConfig(**ON)).placement(["sum:0"], ["x:0"])
+    assert {d.device.rpartition("/")[2] for d in found} == {"device:CPU:0", "device:STRICT:1"}
+    monkeypatch.setenv("DRYSTONE_VISIBLE_DEVICES", "strict:x")
+    with pytest.raises(BadRequest, match=r"'strict:x' is not a value of DRYSTONE_VISIBLE_DEVICES"):
+        Session(network(), SessionConfig(**ON)).run("sum:0", {"x:0": x_of()})
+
+
+def test_two_devices_exchange_values_over_the_host(strict: Strict) -> None:
+    b = Build()
+    one = b.op("Neg", "one", b.feed("x"), device="/device:STRICT:0")
+    two = b.op("Exp", "two", one, device="/device:STRICT:1")
+    b.op("Add", "y", two, one, device="/device:STRICT:0")
+    there, here = both(b.graph, "y:0", {"x:0": x_of()}, allow_soft_placement=False)
+    np.testing.assert_allclose(there, here, rtol=1e-6)
+    assert strict.counted()["kernels"] == 3
+
+
+def test_a_node_that_cannot_run_there_is_an_error_unless_placement_is_soft(strict: Strict) -> None:
+    b = Build()
+    b.op("Floor", "y", b.feed("x"), device="/device:STRICT:0")
+    hard = SessionConfig(optimizer="off", allow_soft_placement=False)
+    with pytest.raises(GraphError) as error:
+        Session(b.graph, hard).run("y:0", {"x:0": x_of()})
+    assert error.value.code == "no-kernel-on-device"
+    assert "node 'y' (Floor) has no kernel on /device:STRICT:0" in str(error.value)
+    (found,) = [
+        d
+        for d in Session(b.graph, SessionConfig(**ON)).placement(["y:0"], ["x:0"])
+        if d.node == "y"
+    ]
+    assert found.device.endswith("CPU:0")
+    assert found.why == "soft placement: what was asked for cannot be had"
+
+
+def test_the_reference_executor_has_no_devices(strict: Strict) -> None:
+    b = Build()
+    b.op("Relu", "y", b.feed("x"), device="/device:STRICT:0")
+    config = SessionConfig(executor="reference", allow_soft_placement=False)
+    with pytest.raises(GraphError) as error:
+        Session(b.graph, config).run("y:0", {"x:0": x_of()})
+    assert error.value.code == "no-such-device"
+    soft = Session(b.graph, SessionConfig(executor="reference"))
+    assert soft.run("y:0", {"x:0": x_of()}).shape == (5, 3)
+    assert strict.counted()["kernels"] == 0
+
+
+def test_parts_of_virtual_devices_use_the_device_as_well(strict: Strict) -> None:
+    b = Build()
+    left = b.op("Exp", "left", b.feed("x"), device="/cpu:1")
+    right = b.op("Relu", "right", left, device="/device:STRICT:0")
+    b.op("Floor", "y", right, device="/cpu:1")
+    there, here = both(b.graph, ["y:0", "right:0"], {"x:0": x_of()}, device_count={"CPU": 2})
+    for one, other in zip(there, here, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+    assert strict.counted()["kernels"] == 1
+
+
+def test_empty_values_and_scalars(strict: Strict) -> None:
+    b = Build()
+    b.op("Relu", "r", b.op("Add", "y", b.feed("x"), b.const("c", 2)))
+    b.op("Cast", "z", b.graph["r"], SrcT=FLOAT32, DstT=INT64)
+    for x in (np.zeros((0, 3), np.float32), np.float32(-5), np.ones((2, 1, 3), np.float32)):
+        there, here = both(b.graph, ["r:0", "z:0"], {"x:0": x})
+        assert [a.tolist() for a in there] == [a.tolist() for a in here]
+        assert [a.shape for a in there] == [a.shape for a in here]
+
+
+def test_a_failing_kernel_names_its_node_and_leaves_nothing(strict: Strict) -> None:
+    b = Build()
+    b.op("Add", "sums", b.op("Relu", "r", b.feed("x")), b.feed("z"))
+    session = Session(b.graph, SessionConfig(**ON))
+    with pytest.raises(KernelError, match=r"(?s)node 'sums'.*shapes that do not fit each other"):
+        session.run("sums:0", {"x:0": x_of(), "z:0": np.ones((4, 4), np.float32)})
+    assert session.run("sums:0", {"x:0": x_of(), "z:0": x_of()}).shape == (5, 3)
+
+
+OPS = st.sampled_from(
+    ["Relu", "Exp", "Neg", "Floor", "Tanh", "Ceil", "Identity", "Stop", "Add", "Mul", "Maximum"]
+)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(
+        st.tuples(OPS, st.integers(0, 99), st.integers(0, 99), st.integers(0, 2)),
+        min_size=1,
+        max_size=14,
+    )
+)
+def test_random_graphs_over_devices_agree_with_the_host(loaded: Strict, rows: list[Any]) -> None:
+    """Any mixture of places: values that are fetched, constants, shared, crossing both ways."""
+    b = Build()
+    nodes = [b.feed("x"), b.const("c", [[0.5, -1, 2]])]
+    for k, (op, i, j, place) in enumerate(rows):
+        one, other = nodes[i % len(nodes)], nodes[j % len(nodes)]
+        device = ["", "/device:STRICT:0", "/device:STRICT:1"][place]
+        inputs = [one, other] if op in ("Add", "Mul", "Maximum") else [one]
+        nodes.append(b.op("StopGradient" if op == "Stop" else op, f"n{k}", *inputs, device=device))
+    fetches = [f"{node.name}:0" for node in nodes]
+    before = os.environ["DRYSTONE_VISIBLE_DEVICES"]
+    os.environ["DRYSTONE_VISIBLE_DEVICES"] = "STRICT"
+    try:
+        with np.errstate(all="ignore"):
+            there, here = both(b.graph, fetches, {"x:0": x_of(2)})
+    finally:
+        os.environ["DRYSTONE_VISIBLE_DEVICES"] = before
+    for one, other in zip(there, here, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    gc.collect()
+    assert (loaded.leaks(), loaded.faults()) == (0, [])
+
+
+# ---- faults that are planted in a kernel, each in a process of its own ---------------------------
+
+PROGRAM = """
+import gc, sys
+sys.path[:0] = {path!r}
+import numpy as np
+import compiling
+from strict_device import load
+strict = load(compiling.compile_library)
+strict.watch_host()
+from test_devices import Build
+from drystone_base.api.session import Session, SessionConfig
+b = Build()
+b.op("Relu", "last", b.op("Neg", "bad", b.op("Exp", "first", b.feed("x"))))
+session = Session(b.graph, SessionConfig(optimizer="off"))
+try:
+    session.run("last:0", {{"x:0": np.ones((2, 3), np.float32)}})
+except Exception as error:
+    print("error:", error)
+del session
+gc.collect()
+strict.leaks()
+print("faults:", *strict.faults(), sep="\\n")
+"""
+FOUND = {
+    "host_read": "the host touched device memory that node 'first' used last, in the kernel of "
+    "node 'bad'",
+    "other_stream": "node 'bad': it reads memory to which nothing has been written yet",
+    "early_free": "memory is freed while work of node 'bad' that uses it has not been done",
+    "write_outside": "node 'bad': it wrote outside of its memory",
+}
+
+
+@pytest.mark.parametrize("fault", FOUND)
+def test_a_planted_fault_is_found_and_names_its_node(loaded: Strict, fault: str) -> None:
+    here = Path(__file__).resolve()
+    path = [str(here.parent), str(here.parents[2]), str(here.parents[5] / "plugin-abi" / "tests")]
+    env = os.environ | {"STRICT_PLANT": f"{fault}:bad", "DRYSTONE_VISIBLE_DEVICES": "STRICT"}
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM.format(path=path)],
+        env=env, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert FOUND[fault] in done.stdout + done.stderr
+    assert done.returncode == (86 if fault == "host_read" else 0), done.stderr
+    if fault == "write_outside":
+        assert "error: node 'bad'" in done.stdout

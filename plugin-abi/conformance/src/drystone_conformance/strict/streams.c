@@ -1,0 +1,409 @@
+/* Streams whose work is done late, by a thread of each device, in an order that a seed chooses among those
+ * that are legal: work of one stream in turn, of several in any order that events and dependencies allow.
+ * Nothing is done before somebody waits for it or asks whether it is done.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "strict.h"
+
+enum { kMostQueued = 4096 };
+
+typedef enum Kind { WORK, RECORD, WAIT_EVENT, WAIT_STREAM } Kind;
+
+typedef struct Op {
+  struct Op* next;
+  Kind kind;
+  Work* work;
+  SP_Event event;
+  SP_Stream other;
+  uint64_t until; /* of the event's records, or the other stream's work */
+  int count;
+  Range ranges[kStrictRanges];
+  char node[kStrictName];
+} Op;
+
+typedef struct Device {
+  pthread_mutex_t mutex;
+  pthread_cond_t changed;
+  pthread_t thread;
+  bool is_open;
+  int waiting;  /* threads that wait for work */
+  int steps;    /* that are to be done although nobody waits */
+  int64_t queued;
+  uint64_t random;
+  SP_Stream streams;
+} Device;
+
+struct SP_Stream_st {
+  SP_Stream next;
+  int device;
+  Op* first;
+  Op** last;
+  uint64_t enqueued;
+  uint64_t done;
+  bool is_running;
+  TF_Code code; /* of the first failure */
+  char message[256];
+};
+
+struct SP_Event_st {
+  int device;
+  uint64_t recorded;
+  uint64_t done;
+  bool has_failed;
+};
+
+static Device devices[kStrictDevices];
+
+int strict_device_of(SP_Stream stream) { return stream->device; }
+
+/* ---- the thread ---- */
+
+static bool is_ready(SP_Stream stream) {
+  const Op* const op = stream->first;
+  if (op == NULL || stream->is_running) return false;
+  if (op->kind == WAIT_EVENT) return op->event->done >= op->until;
+  return op->kind != WAIT_STREAM || op->other->done >= op->until;
+}
+
+static uint64_t next_random(Device* self) {
+  self->random = self->random * 6364136223846793005u + 1442695040888963407u;
+  return self->random >> 33;
+}
+
+static SP_Stream choose(Device* self) {
+  uint64_t ready = 0;
+  for (SP_Stream stream = self->streams; stream != NULL; stream = stream->next) ready += is_ready(stream);
+  if (ready == 0) return NULL;
+  uint64_t chosen = next_random(self) % ready;
+  for (SP_Stream stream = self->streams; stream != NULL; stream = stream->next) {
+    if (is_ready(stream) && chosen-- == 0) return stream;
+  }
+  return NULL;
+}
+
+static void fail_stream(SP_Stream stream, TF_Code code, const char* node, const char* what) {
+  if (stream->code != TF_OK) return;
+  stream->code = code;
+  snprintf(stream->message, sizeof stream->message, "work of node '%s' failed: %s", node, what);
+}
+
+/* What is after a failure on a stream is not done. */
+static void work(Device* self, SP_Stream stream, Op* op) {
+  const bool goes = stream->code == TF_OK;
+  pthread_mutex_unlock(&self->mutex);
+  const char* wrong = goes ? strict_before(op->ranges, op->count) : NULL;
+  if (goes && wrong == NULL && op->work->run != NULL) op->work->run(op->work);
+  const char* const after = strict_after(op->ranges, op->count);
+  if (wrong == NULL) wrong = after;
+  if (wrong != NULL) strict_fault("node '%s': %s", op->node, wrong);
+  if (op->work->end != NULL) op->work->end(op->work);
+  pthread_mutex_lock(&self->mutex);
+  if (wrong != NULL) fail_stream(stream, TF_INTERNAL, op->node, wrong);
+}
+
+static void step(Device* self, SP_Stream stream) {
+  Op* const op = stream->first;
+  stream->is_running = true;
+  if (op->kind == WORK) work(self, stream, op);
+  if (op->kind == RECORD) {
+    if (stream->code != TF_OK) op->event->has_failed = true;
+    op->event->done = op->until;
+  }
+  stream->first = op->next;
+  if (stream->first == NULL) stream->last = &stream->first;
+  ++stream->done;
+  --self->queued;
+  stream->is_running = false;
+  free(op);
+  pthread_cond_broadcast(&self->changed);
+}
+
+static void* go(void* device) {
+  Device* const self = device;
+  pthread_mutex_lock(&self->mutex);
+  while (true) {
+    const bool goes = self->waiting > 0 || self->steps > 0 || self->queued > kMostQueued;
+    SP_Stream const stream = goes ? choose(self) : NULL;
+    if (stream == NULL) {
+      self->steps = 0;
+      pthread_cond_wait(&self->changed, &self->mutex);
+      continue;
+    }
+    if (self->steps > 0) --self->steps;
+    step(self, stream);
+  }
+  return NULL;
+}
+
+void strict_open_streams(int device) {
+  Device* const self = &devices[device];
+  if (self->is_open) return;
+  const char* const seed = getenv("STRICT_SEED");
+  self->random = seed == NULL ? 1 : strtoull(seed, NULL, 10) + (uint64_t)device;
+  pthread_mutex_init(&self->mutex, NULL);
+  pthread_cond_init(&self->changed, NULL);
+  if (pthread_create(&self->thread, NULL, go, self) != 0) abort();
+  pthread_detach(self->thread);
+  self->is_open = true;
+}
+
+/* ---- putting work on a stream ---- */
+
+static Op* new_op(Kind kind, const char* node, TF_Status* status) {
+  Op* const op = calloc(1, sizeof *op);
+  if (op == NULL) TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for work");
+  else op->kind = kind;
+  if (op != NULL) snprintf(op->node, sizeof op->node, "%s", node);
+  return op;
+}
+
+static void put(SP_Stream stream, Op* op) {
+  Device* const self = &devices[stream->device];
+  pthread_mutex_lock(&self->mutex);
+  *stream->last = op;
+  stream->last = &op->next;
+  ++stream->enqueued;
+  if (++self->queued > kMostQueued) pthread_cond_broadcast(&self->changed);
+  pthread_mutex_unlock(&self->mutex);
+}
+
+void strict_enqueue(SP_Stream stream, const char* node, Work* work, const Range* ranges, int count, TF_Status* status) {
+  Op* const op = new_op(WORK, node, status);
+  if (op != NULL) {
+    op->work = work;
+    op->count = count;
+    memcpy(op->ranges, ranges, (size_t)count * sizeof *ranges);
+    if (strict_claim(stream->device, node, op->ranges, count)) {
+      put(stream, op);
+      return;
+    }
+    TF_SetStatus(status, TF_INTERNAL, "it is given what is no memory of the device");
+  }
+  free(op);
+  if (work->end != NULL) work->end(work);
+}
+
+/* ---- streams ---- */
+
+static SP_Stream new_stream(int device) {
+  SP_Stream const made = calloc(1, sizeof *made);
+  if (made == NULL) return NULL;
+  Device* const self = &devices[device];
+  made->device = device;
+  made->last = &made->first;
+  pthread_mutex_lock(&self->mutex);
+  made->next = self->streams;
+  self->streams = made;
+  pthread_mutex_unlock(&self->mutex);
+  return made;
+}
+
+SP_Stream strict_other_stream(int device) {
+  static SP_Stream made[kStrictDevices];
+  if (made[device] == NULL) made[device] = new_stream(device);
+  return made[device];
+}
+
+static void create_stream(const SP_Device* device, SP_Stream* stream, TF_Status* status) {
+  *stream = new_stream(device->ordinal);
+  if (*stream == NULL) TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for a stream");
+}
+
+static void destroy_stream(const SP_Device* device, SP_Stream stream) {
+  Device* const self = &devices[device->ordinal];
+  pthread_mutex_lock(&self->mutex);
+  if (stream->first != NULL) strict_fault("a stream is destroyed while work of node '%s' on it has not been done", stream->first->node);
+  for (SP_Stream* link = &self->streams; *link != NULL; link = &(*link)->next) {
+    if (*link == stream) {
+      *link = stream->next;
+      break;
+    }
+  }
+  const bool is_done = stream->first == NULL;
+  pthread_mutex_unlock(&self->mutex);
+  if (is_done) free(stream);
+}
+
+static void report(SP_Stream stream, TF_Status* status) {
+  TF_SetStatus(status, stream->code, stream->code == TF_OK ? "" : stream->message);
+}
+
+static void get_stream_status(const SP_Device* device, SP_Stream stream, TF_Status* status) {
+  pthread_mutex_lock(&devices[device->ordinal].mutex);
+  report(stream, status);
+  pthread_mutex_unlock(&devices[device->ordinal].mutex);
+}
+
+static void create_stream_dependency(const SP_Device* device, SP_Stream dependent, SP_Stream other, TF_Status* status) {
+  Op* const op = new_op(WAIT_STREAM, "", status);
+  if (op == NULL) return;
+  pthread_mutex_lock(&devices[device->ordinal].mutex);
+  op->other = other;
+  op->until = other->enqueued;
+  pthread_mutex_unlock(&devices[device->ordinal].mutex);
+  put(dependent, op);
+}
+
+/* ---- waiting ---- */
+
+typedef bool (*IsOver)(Device* self, const void* what, uint64_t until);
+
+static bool stream_is_over(Device* self, const void* what, uint64_t until) {
+  (void)self;
+  return ((const struct SP_Stream_st*)what)->done >= until;
+}
+
+static bool event_is_over(Device* self, const void* what, uint64_t until) {
+  (void)self;
+  return ((const struct SP_Event_st*)what)->done >= until;
+}
+
+static bool all_is_over(Device* self, const void* what, uint64_t until) {
+  (void)what, (void)until;
+  return self->queued == 0;
+}
+
+/* With the mutex held. */
+static void wait_for(Device* self, IsOver is_over, const void* what, uint64_t until) {
+  strict_count(STRICT_WAITS);
+  ++self->waiting;
+  pthread_cond_broadcast(&self->changed);
+  while (!is_over(self, what, until)) pthread_cond_wait(&self->changed, &self->mutex);
+  --self->waiting;
+}
+
+static void block_host_until_done(const SP_Device* device, SP_Stream stream, TF_Status* status) {
+  Device* const self = &devices[device->ordinal];
+  pthread_mutex_lock(&self->mutex);
+  wait_for(self, stream_is_over, stream, stream->enqueued);
+  report(stream, status);
+  pthread_mutex_unlock(&self->mutex);
+}
+
+static void synchronize_all_activity(const SP_Device* device, TF_Status* status) {
+  (void)status;
+  Device* const self = &devices[device->ordinal];
+  pthread_mutex_lock(&self->mutex);
+  wait_for(self, all_is_over, NULL, 0);
+  pthread_mutex_unlock(&self->mutex);
+}
+
+/* ---- events ---- */
+
+static void create_event(const SP_Device* device, SP_Event* event, TF_Status* status) {
+  *event = calloc(1, sizeof **event);
+  if (*event == NULL) TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for an event");
+  else (*event)->device = device->ordinal;
+}
+
+static void destroy_event(const SP_Device* device, SP_Event event) {
+  Device* const self = &devices[device->ordinal];
+  pthread_mutex_lock(&self->mutex);
+  const bool is_done = event->done == event->recorded;
+  if (!is_done) strict_fault("an event is destroyed that has not come yet");
+  pthread_mutex_unlock(&self->mutex);
+  if (is_done) free(event);
+}
+
+static SE_EventStatus get_event_status(const SP_Device* device, SP_Event event) {
+  Device* const self = &devices[device->ordinal];
+  pthread_mutex_lock(&self->mutex);
+  SE_EventStatus found = SE_EVENT_UNKNOWN;
+  if (event->recorded != 0) found = event->has_failed ? SE_EVENT_ERROR : SE_EVENT_COMPLETE;
+  if (event->done < event->recorded) {
+    found = SE_EVENT_PENDING;
+    ++self->steps; /* who asks again and again shall not do so for ever */
+    pthread_cond_broadcast(&self->changed);
+  }
+  pthread_mutex_unlock(&self->mutex);
+  return found;
+}
+
+static void record_event(const SP_Device* device, SP_Stream stream, SP_Event event, TF_Status* status) {
+  Op* const op = new_op(RECORD, "", status);
+  if (op == NULL) return;
+  strict_count(STRICT_EVENTS);
+  pthread_mutex_lock(&devices[device->ordinal].mutex);
+  op->event = event;
+  op->until = ++event->recorded;
+  event->has_failed = false;
+  pthread_mutex_unlock(&devices[device->ordinal].mutex);
+  put(stream, op);
+}
+
+static void wait_for_event(const SP_Device* const device, SP_Stream stream, SP_Event event, TF_Status* const status) {
+  Op* const op = new_op(WAIT_EVENT, "", status);
+  if (op == NULL) return;
+  pthread_mutex_lock(&devices[device->ordinal].mutex);
+  op->event = event;
+  op->until = event->recorded;
+  pthread_mutex_unlock(&devices[device->ordinal].mutex);
+  put(stream, op);
+}
+
+static void block_host_for_event(const SP_Device* device, SP_Event event, TF_Status* status) {
+  Device* const self = &devices[device->ordinal];
+  pthread_mutex_lock(&self->mutex);
+  if (event->recorded == 0) TF_SetStatus(status, TF_FAILED_PRECONDITION, "the event was never recorded");
+  else wait_for(self, event_is_over, event, event->recorded);
+  if (event->has_failed) TF_SetStatus(status, TF_INTERNAL, "the work before the event failed");
+  pthread_mutex_unlock(&self->mutex);
+}
+
+/* ---- calls of the host ---- */
+
+typedef struct Call {
+  Work work;
+  SE_StatusCallbackFn function;
+  void* argument;
+  SP_Stream stream;
+} Call;
+
+static void run_call(Work* work) {
+  Call* const self = (Call*)work;
+  TF_Status* const status = TF_NewStatus();
+  self->function(self->argument, status);
+  Device* const device = &devices[self->stream->device];
+  pthread_mutex_lock(&device->mutex);
+  if (TF_GetCode(status) != TF_OK && self->stream->code == TF_OK) {
+    self->stream->code = TF_GetCode(status);
+    snprintf(self->stream->message, sizeof self->stream->message, "%s", TF_Message(status));
+  }
+  pthread_mutex_unlock(&device->mutex);
+  TF_DeleteStatus(status);
+}
+
+static void end_call(Work* work) { free(work); }
+
+static TF_Bool host_callback(const SP_Device* device, SP_Stream stream, SE_StatusCallbackFn function, void* argument) {
+  (void)device;
+  Call* const call = calloc(1, sizeof *call);
+  if (call == NULL) return 0;
+  *call = (Call){{run_call, end_call}, function, argument, stream};
+  TF_Status* const status = TF_NewStatus();
+  strict_enqueue(stream, "a call of the host", &call->work, NULL, 0, status);
+  const bool is_put = TF_GetCode(status) == TF_OK;
+  TF_DeleteStatus(status);
+  return is_put;
+}
+
+void strict_fill_streams(SP_StreamExecutor* executor) {
+  executor->create_stream = create_stream;
+  executor->destroy_stream = destroy_stream;
+  executor->create_stream_dependency = create_stream_dependency;
+  executor->get_stream_status = get_stream_status;
+  executor->create_event = create_event;
+  executor->destroy_event = destroy_event;
+  executor->get_event_status = get_event_status;
+  executor->record_event = record_event;
+  executor->wait_for_event = wait_for_event;
+  executor->block_host_for_event = block_host_for_event;
+  executor->block_host_until_done = block_host_until_done;
+  executor->synchronize_all_activity = synchronize_all_activity;
+  executor->host_callback = host_callback;
+}
