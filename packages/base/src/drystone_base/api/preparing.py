@@ -220,9 +220,21 @@ class Preparing:
             return graph
         from drystone_base.modules import stage
 
+        kept = [*fetches, *self._on_devices(graph, fetches, feeds)]
         for optimize in stage("optimize" if self._has_no_backend() else "simplify", "optimize"):
-            graph = optimize(graph, fetches, feeds, self.config.optimizer)
+            graph = optimize(graph, kept, feeds, self.config.optimizer)
         return graph
+
+    def _on_devices(self, graph: Graph, fetches: list[str], feeds: list[str]) -> list[str]:
+        """Nodes that devices of plugins run, which stay as they are.
+
+        What optimizers would make of them has kernels for the CPU.
+        """
+        if not self._plugin_devices():
+            return []
+        from drystone_base.passes import on_devices
+
+        return on_devices(graph, fetches, feeds, self.config)
 
     def _has_no_backend(self) -> bool:
         """Whether no backend is offered a region of the graph."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drystone_base.passes._pipeline import place_for, prepare
+from drystone_base.passes._pipeline import on_devices, place_for, prepare
 from drystone_base.passes._registry import (
     PassRegistry,
     graph_pass,
@@ -22,6 +22,7 @@ __all__ = [
     "PassRun",
     "PassWarning",
     "graph_pass",
+    "on_devices",
     "place_for",
     "prepare",
     "registered",

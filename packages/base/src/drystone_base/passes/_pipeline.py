@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.errors import BadRequest, near_matches
 from drystone_base.core.printable import plain
 from drystone_base.core.registered import DEVICE_ENTRY, ENTRY_FUNCTIONS
-from drystone_base.graph import Output, reachable
-from drystone_base.graph.rewiring import replace
-from drystone_base.graph.validate import output_dtypes
+from drystone_base.graph import Output, reachable, topological_order
+from drystone_base.graph.rewiring import replace as replace_node
+from drystone_base.graph.validate import definition_of, output_dtypes
 from drystone_base.passes._registry import registered, run_grouping
 from drystone_base.passes._types import Grouping, Pass, PassOptions
 from drystone_base.placement.partitions import Partitions, whole
@@ -22,7 +23,7 @@ from drystone_base.placement.support import everywhere
 if TYPE_CHECKING:
     from drystone_base.graph import Graph, Node
 
-__all__ = ["device_names", "place_for", "prepare"]
+__all__ = ["device_names", "on_devices", "place_for", "prepare"]
 
 _HOME: Final = "/job:localhost/replica:0/task:0"
 
@@ -102,7 +103,7 @@ def _rewritten(graph: Graph, fetches: Sequence[str], feeds: Sequence[str]) -> Gr
             types = output_dtypes(node)
             assert types, "one output"
             attrs = {"dtype": types[0].base, "shape": None}
-            replace(twin, twin[node.name], "Placeholder", [], attrs, [])
+            replace_node(twin, twin[node.name], "Placeholder", [], attrs, [])
     return twin
 
 
@@ -153,6 +154,27 @@ def place_for(
         for d in placed.decisions:
             print(plain(f"{d.node}: ({d.op}): {d.device}  {d.why}"), file=sys.stderr)
     return placed
+
+
+def on_devices(
+    graph: Graph, fetches: Sequence[str], feeds: Sequence[str], config: Any
+) -> list[str]:
+    """Names of the nodes that devices of plugins run, but for those whose values are constant."""
+    from drystone_base.executor.plugin_devices import device_of, types_of
+
+    placed = place_for(graph, fetches, feeds, replace(config, log_device_placement=False)).devices
+    fed = {graph.output(name)[0] for name in feeds}
+    constant: set[Node] = set()
+    found = []
+    for node in topological_order(list(placed)):
+        definition = definition_of(node)
+        is_pure = definition is not None and not definition.is_stateful and node not in fed
+        from_constants = bool(node.inputs) and all(source in constant for source, _ in node.inputs)
+        if node.op == "Const" or (is_pure and from_constants):
+            constant.add(node)
+        elif types_of(node, [device_of(placed[node])]):
+            found.append(node.name)
+    return found
 
 
 def _needed(graph: Graph, fetches: Sequence[str], feeds: Sequence[str]) -> list[Node]:
