@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
+
+import numpy as np
 
 from drystone_base.core.errors import BadModelFile, GraphError, near_matches
 from drystone_base.core.payloads import at_node
@@ -22,6 +24,8 @@ __all__ = [
     "missing_input",
     "not_graphdef",
 ]
+
+_MOST: Final = 1 << 63
 
 
 def not_graphdef(size: int, error: Exception) -> NoReturn:
@@ -145,6 +149,35 @@ def a_text(value: str) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{type(value).__name__} is no text")
     return value
+
+
+def attr_values(op: str, attrs: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a new node; raises ``GraphError`` for a shape that has no such sizes."""
+    for name, value in attrs.items():
+        if value.__class__ is tuple or (value.__class__ is list and value):
+            attr_value(op, name, value)
+    return dict(attrs)
+
+
+def attr_value(op: str, name: str, value: Any) -> Any:
+    """The value of an attribute; raises ``GraphError`` for a shape that has no such sizes."""
+    for shape in value if isinstance(value, list) else (value,):
+        if isinstance(shape, tuple) and not all(map(_is_size, shape)):
+            raise GraphError(
+                f"attribute {name!r} of {op} is no shape",
+                check="the sizes of a shape must be whole numbers",
+                found=described(shape, 200),
+                needed="a whole number for each dimension, -1 where it is unknown",
+                remedy="write -1 for None",
+                code="bad-attr",
+            )
+    return value
+
+
+def _is_size(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        return False
+    return bool(-_MOST <= value < _MOST)
 
 
 def check_sets(*values: object) -> None:

@@ -63,7 +63,7 @@ class Builder:
         There is one input for each argument of the op; where the op takes a list, it is a list. A
         node stands for its output 0. Attributes that neither the inputs nor a default give must be
         given. Dtypes may be spelled as :func:`~drystone_base.as_dtype` takes them, shapes as
-        lists, tensors as arrays, functions by their names.
+        lists and with None for unknown sizes, tensors as arrays, functions by their names.
 
         Raises ``UnsupportedOp`` (``op-unknown``) and ``GraphError`` (``wrong-fan-in``,
         ``missing-attr``, ``bad-attr``, ``bad-dtype``, ``dtype-mismatch``, ``bad-output-index``,
@@ -184,8 +184,8 @@ def _value(definition: OpDef, name: str, value: Any) -> Any:
 def _item(kind: str, value: Any) -> Any:
     if kind == "type":
         return as_dtype(value)
-    if kind == "shape" and isinstance(value, list):
-        return tuple(value)
+    if kind == "shape" and isinstance(value, list | tuple):
+        return tuple(-1 if size is None else size for size in value)
     if kind == "func" and isinstance(value, str):
         return FunctionRef(value)
     if kind == "tensor" and not isinstance(value, TensorAttr):

@@ -14,6 +14,8 @@ from drystone_base.core.wire import write_varint
 from drystone_base.graph._failures import (
     a_node,
     a_text,
+    attr_value,
+    attr_values,
     bad_input,
     bad_name,
     check_sets,
@@ -245,14 +247,14 @@ class Graph:
     ) -> Node:
         """Add a node and return it; a Node among ``inputs`` stands for its output 0.
 
-        Raises ``GraphError`` (``duplicate-node``, ``foreign-node``).
+        Raises ``GraphError`` (``duplicate-node``, ``foreign-node``, ``bad-attr``).
         """
         if name in self._nodes:
             duplicate(name)
         if not name or name.startswith("^"):
             bad_name(name)
         node = Node(self, name, interned(op), a_text(device))
-        node._attrs = dict(attrs or {})
+        node._attrs = attr_values(op, attrs) if attrs else {}
         outputs = [i if isinstance(i, tuple) else (a_node(i), 0) for i in inputs]
         self._connect(node, outputs, controls)
         self._nodes[name] = node
@@ -318,8 +320,8 @@ class Graph:
         self.set_controls(node, [*node.controls, before])
 
     def set_attr(self, node: Node, name: str, value: Any) -> None:
-        """Set an attribute of ``node``."""
-        node._own_attrs()[name] = value
+        """Set an attribute of ``node``; raises ``GraphError`` (``bad-attr``)."""
+        node._own_attrs()[name] = attr_value(node.op, name, value)
         self._touch(node)
 
     def remove_attr(self, node: Node, name: str) -> None:

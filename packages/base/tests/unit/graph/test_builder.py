@@ -96,6 +96,37 @@ def test_a_constant_of_a_value_that_its_dtype_cannot_hold_is_refused(
     assert len(b.graph) == 0
 
 
+@pytest.mark.parametrize("shape", [(None, 3), [None, 3], [-1, np.int64(3)]])
+def test_an_unknown_size_may_be_none(shape: Any) -> None:
+    node = ds.Builder(ds.Graph()).node("Placeholder", dtype="float32", shape=shape)
+    assert node.attrs["shape"] == (-1, 3)
+    assert all(isinstance(size, int | np.integer) for size in node.attrs["shape"])
+
+
+NO_SHAPES = [(2.5,), (True,), ("3",), ((1,),), (1 << 63,), (np.float32(2),), (float("nan"), 3)]
+
+
+@pytest.mark.parametrize("shape", [*NO_SHAPES, (None, 3)])
+def test_a_shape_of_what_is_no_size_is_refused(shape: Any) -> None:
+    """Here, and not as a bare TypeError by whoever saves or runs the graph."""
+    graph, dtype = ds.Graph(), ds.as_dtype("float32")
+    held = graph.add("Placeholder", "held", attrs={"dtype": dtype})
+    calls: list[Callable[[], Any]] = [
+        lambda: graph.add("Placeholder", "x", attrs={"dtype": dtype, "shape": shape}),
+        lambda: graph.add("QueueV2", "q", attrs={"shapes": [(2,), shape]}),
+        lambda: graph.set_attr(held, "shape", shape),
+        lambda: graph.set_attr(held, "_output_shapes", [shape]),
+    ]
+    if shape in NO_SHAPES:
+        calls.append(lambda: ds.Builder(graph).node("Placeholder", dtype=dtype, shape=shape))
+    for call in calls:
+        with pytest.raises(GraphError, match="sizes of a shape must be whole numbers") as info:
+            call()
+        assert info.value.code == "bad-attr"
+    assert [node.name for node in graph] == ["held"]
+    assert set(held.attrs) == {"dtype"}
+
+
 REFUSED: list[tuple[str, Build, str]] = [
     ("wrong-fan-in", lambda b: b("AddV2", b.const(1)), "1 inputs"),
     ("wrong-fan-in", lambda b: b("Neg", b.const(1), b.const(2)), "2 inputs"),
