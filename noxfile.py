@@ -18,6 +18,7 @@ from nox.command import CommandFailed
 TOP = Path(__file__).resolve().parent
 sys.path.insert(0, str(TOP))
 
+from ci.apart import sessions as apart  # noqa: E402
 from ci.nightly import sessions as nightly  # noqa: E402
 from ci.release.index import INDEX  # noqa: E402
 from ci.scripts.project import load_toml  # noqa: E402
@@ -36,7 +37,6 @@ from ci.scripts.sessions import (  # noqa: E402
     package_tests,
     pytest,
     run_distributed,
-    run_tvm,
     run_types,
     test_steps,
     without_cpu,
@@ -44,7 +44,7 @@ from ci.scripts.sessions import (  # noqa: E402
 from ci.scripts.steps import Steps  # noqa: E402
 from ci.scripts.wheels import OBJECTS  # noqa: E402
 
-NIGHTLY = nightly.__all__  # sessions that register themselves
+REGISTERED = nightly.__all__ + apart.__all__  # sessions that register themselves
 PYTHONS = load_toml(TOP / "ci" / "matrix.toml")["python"]
 
 os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
@@ -341,26 +341,6 @@ def model_passes(session: nox.Session) -> None:
     """Every pass of drystone-base on real models; `-- FOLDER --only PASS --model NAME`."""
     install_wheels(session, "test", cpu=False)
     session.run("python", "-m", "ci.scripts.model_passes", *session.posargs)
-
-
-@nox.session
-def gpu(session: nox.Session) -> None:
-    """drystone-gpu's wheel, by nvcc (large downloads), and what it computes where there is a GPU.
-
-    `-- ARGUMENTS` are those of ci.scripts.gpu.
-    """
-    built = build_packages(session, without=("cpu",), apart=("gpu",))
-    install_built(session, built, *requirements("test"))
-    session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "gpu")
-    session.run("drystone", "plugins", "list")
-    command = ("python", "-m", "ci.scripts.gpu", *session.posargs)
-    session.run(*command, success_codes=[0, 3])  # 3: there is no GPU, and it says why
-
-
-@nox.session
-def tvm(session: nox.Session) -> None:
-    """drystone-tvm's wheel, and TVM beside it (large downloads): functions that TVM compiles."""
-    run_tvm(session)
 
 
 @nox.session

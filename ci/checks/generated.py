@@ -17,7 +17,7 @@ from ci.scripts.project import ROOT
 
 __all__ = ["find", "main"]
 
-SESSIONS = ("noxfile.py", "ci/nightly/sessions.py")
+SESSIONS = ("noxfile.py", "ci/apart/sessions.py", "ci/nightly/sessions.py")
 _SESSION = re.compile(r"(?ms)^@nox\.session(.*?)^def (\w+)\(")
 
 

@@ -160,18 +160,6 @@ def run_distributed(session: nox.Session) -> None:
     session.run("python", "-m", "ci.scripts.distributed", *pythons)
 
 
-def run_tvm(session: nox.Session) -> None:
-    """Test drystone-tvm beside TVM, then random regions; `-- --count N`: those alone, N."""
-    wheels = build_packages(session, without=("cpu",), apart=("tvm",), quick=True)
-    install_built(session, wheels, *requirements("test"))
-    session.install("--find-links", str(WHEELS), "drystone-tvm[compile]")
-    count = next((k for k, word in enumerate(session.posargs) if word == "--count"), None)
-    if count is None:
-        pytest(session, "tvm", "packages/tvm/tests/calls")
-    regions = ("--count", "100") if count is None else tuple(session.posargs[count:])
-    session.run("python", "packages/tvm/tests/random_regions.py", *regions)
-
-
 def lint_steps(session: nox.Session, steps: Steps) -> None:
     """Style of every file, then the promises in ci/checks that need only the tree.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from ci.apart import sessions as apart
 from ci.nightly import sessions as nightly
 from ci.scripts.project import ROOT, load_toml, packages
 
@@ -35,7 +36,7 @@ def test_every_session_is_on_the_page_for_contributors() -> None:
         if isinstance(one, ast.FunctionDef)
         and any("nox.session" in ast.unparse(decorator) for decorator in one.decorator_list)
     }
-    sessions.update(nightly.__all__)
+    sessions.update(nightly.__all__, apart.__all__)
     page = (
         (ROOT / "docs" / "how-to" / "contributing.md").read_text("utf-8").partition("## Checks")[0]
     )

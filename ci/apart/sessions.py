@@ -1,0 +1,54 @@
+"""The sessions of packages that are built apart; importing this registers them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nox
+
+from ci.scripts.session_parts import requirements
+from ci.scripts.sessions import WHEELS, build_packages, install_built, pytest
+
+__all__ = ["gpu", "ray", "tvm"]
+
+
+@nox.session
+def gpu(session: nox.Session) -> None:
+    """drystone-gpu's wheel, by nvcc (large downloads), and what it computes where there is a GPU.
+
+    `-- ARGUMENTS` are those of ci.scripts.gpu.
+    """
+    built = build_packages(session, without=("cpu",), apart=("gpu",))
+    install_built(session, built, *requirements("test"))
+    session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "gpu")
+    session.run("drystone", "plugins", "list")
+    command = ("python", "-m", "ci.scripts.gpu", *session.posargs)
+    session.run(*command, success_codes=[0, 3])  # 3: there is no GPU, and it says why
+
+
+@nox.session
+def tvm(session: nox.Session) -> None:
+    """drystone-tvm's wheel, TVM beside it (large downloads), random regions; `-- --count N`: N."""
+    wheels = build_packages(session, without=("cpu",), apart=("tvm",), quick=True)
+    install_built(session, wheels, *requirements("test"))
+    session.install("--find-links", str(WHEELS), "drystone-tvm[compile]")
+    count = next((k for k, word in enumerate(session.posargs) if word == "--count"), None)
+    if count is None:
+        pytest(session, "tvm", "packages/tvm/tests/calls")
+    regions = ("--count", "100") if count is None else tuple(session.posargs[count:])
+    session.run("python", "packages/tvm/tests/random_regions.py", *regions)
+
+
+@nox.session
+def ray(session: nox.Session) -> None:
+    """drystone-ray's wheel, and Ray beside it (large downloads); then its example, 1,000 images."""
+    wheels = build_packages(session, apart=("ray",), quick=True)
+    install_built(session, wheels, *requirements("test"), "ray[data,serve]==2.60.0")
+    session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "ray")
+    folder = session.create_tmp()
+    session.env["PYTHONPATH"] = "packages/ray/tests/cluster"  # actors import from there, too
+    pytest(session, "ray", "packages/ray/tests/unit", "packages/ray/tests/cluster")
+    model = f"{folder}/mobilenetv2"
+    if not Path(model).exists():
+        session.run("python", "-m", "ci.scripts.write_network", "mobilenetv2", model)
+    session.run("python", "packages/ray/examples/images.py", model, "--images", "1000")
