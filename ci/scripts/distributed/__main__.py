@@ -1,9 +1,9 @@
-"""Two workers and a client, by `python -m ci.scripts.distributed [PYTHON PYTHON]`.
+"""Two workers and a client, by `python -m ci.scripts.distributed [--quick] [PYTHON PYTHON]`.
 
 Three recorded models run with their nodes divided between the workers, and give to the bit what one
 process gives; a model is trained by two processes on halves of each batch, and has the weights that
 one process has from whole batches, but for the order of sums. PYTHON: those of the workers, such as
-of environments of their own (default: this one).
+of environments of their own (default: this one). With --quick there is one model, with loops.
 """
 
 from __future__ import annotations
@@ -172,14 +172,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("pythons", nargs="*", metavar="PYTHON", help="of the two workers")
-    pythons = parser.parse_args(arguments).pythons or [sys.executable] * 2
+    parser.add_argument("--quick", action="store_true", help="one model, of loops and branches")
+    given = parser.parse_args(arguments)
+    pythons, models = given.pythons or [sys.executable] * 2, MODELS[-1:] if given.quick else MODELS
     if len(pythons) != 2:
         parser.error("there are two workers")
     start, wrong = time.perf_counter(), []
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with _workers(pythons, _cluster(), folder) as target:
-            wrong += [f"{model}: {text}" for model in MODELS if (text := _run_model(model, target))]
+            wrong += [f"{model}: {text}" for model in models if (text := _run_model(model, target))]
         if text := _check_training(pythons, folder):
             wrong.append(f"training: {text}")
     print(*wrong, sep="\n", end="\n" if wrong else "")

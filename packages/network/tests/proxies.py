@@ -14,7 +14,8 @@ class Proxy:
 
     ``delay``: seconds that each piece takes. ``cut_after``: how many bytes of a connection go
     through before it is closed. ``stalls``: while true nothing goes through. ``flip``: which byte
-    of a connection is changed.
+    of a connection is changed. ``drop``: from which byte on 100 are left out. ``swap``: from which
+    byte on 8 change places with the 8 after them.
     """
 
     def __init__(
@@ -24,8 +25,11 @@ class Proxy:
         delay: float = 0.0,
         cut_after: int | None = None,
         flip: int | None = None,
+        drop: int | None = None,
+        swap: int | None = None,
     ) -> None:
-        self.port, self.delay, self.cut_after, self.flip = port, delay, cut_after, flip
+        self.port, self.delay, self.cut_after = port, delay, cut_after
+        self.flip, self.drop, self.swap = flip, drop, swap
         self.stalls = False
         self._closed = False
         self._sockets = [socket.create_server(("127.0.0.1", 0))]
@@ -51,15 +55,23 @@ class Proxy:
                 if there and self.cut_after is not None and passed + len(data) > self.cut_after:
                     target.sendall(data[: self.cut_after - passed])
                     break
-                if there and self.flip is not None and passed <= self.flip < passed + len(data):
-                    spoiled = bytearray(data)
-                    spoiled[self.flip - passed] ^= 0xFF
-                    data = bytes(spoiled)
-                target.sendall(data)
+                target.sendall(self._spoiled(data, passed) if there else data)
                 passed += len(data)
         for one in (source, target):
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
+
+    def _spoiled(self, data: bytes, passed: int) -> bytes:
+        """What a piece becomes that begins after so many bytes."""
+        out = bytearray(data)
+        if self.flip is not None and passed <= self.flip < passed + len(data):
+            out[self.flip - passed] ^= 0xFF
+        if self.drop is not None and passed <= self.drop < passed + len(data):
+            del out[self.drop - passed : self.drop - passed + 100]
+        if self.swap is not None and passed <= self.swap < passed + len(data):
+            at = self.swap - passed
+            out[at : at + 16] = out[at + 8 : at + 16] + out[at : at + 8]
+        return bytes(out)
 
     def __enter__(self) -> Self:
         return self

@@ -1,10 +1,10 @@
 """Plugins of drystone's own distributions: vouched for by where and how they were installed.
 
-Such a plugin counts as trusted under every policy when it lies in the same site-packages as
-drystone-base, and the RECORD of the distribution that brought it has the digests of the file and of
-the manifest beside it. Who can put it there can change drystone-base itself, so a signature would
-add nothing; the digest finds a file that another wheel has overwritten. Names of distributions are
-owned on the package index.
+Such a plugin counts as trusted under every policy when it lies in a folder of the same
+site-packages as drystone-base, ``drystone-plugins`` or its package's own, and the RECORD of the
+distribution that brought it has the digests of the file and of the manifest beside it. Who can put
+it there can change drystone-base itself, so a signature would add nothing; the digest finds a file
+that another wheel has overwritten. Names of distributions are owned on the package index.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from drystone_base.files.contents import sha256
 
 __all__ = ["DISTRIBUTIONS", "installed_by", "is_ours"]
 
-DISTRIBUTIONS: Final = ("drystone-cpu", "drystone-gpu", "drystone-tvm")
+DISTRIBUTIONS: Final = ("drystone-cpu", "drystone-gpu", "drystone-network", "drystone-tvm")
 _INFO: Final = ".dist-info"
 _MANIFEST: Final = ".toml"
 _LARGEST: Final = 1 << 24

@@ -73,6 +73,7 @@ class Master:
         address = _address(config.target)
         self._config = {"executor": config.executor, "deterministic": config.deterministic}
         self._token, self._tls = token(), Tls.of_environment()
+        self._deadline = config.deadline
         seconds = config.deadline or _OPEN_SECONDS
         self.tasks: dict[Task, RemoteTask] = {}
         self._sessions: dict[Task, str] = {}
@@ -144,12 +145,14 @@ class Master:
             }
             document = {
                 "session": self._sessions[task],
+                "seconds": self._deadline,
                 "config": self._config,
                 "parts": described,
                 "edges": edges,
                 "peers": {r: self.data[Task.of_device(r)] for r in there.values()},
             }
-            answer, _ = self.tasks[task].ask("register", document, data[task])
+            seconds = None if self._deadline is None else self._deadline + _GRACE
+            answer, _ = self.tasks[task].ask("register", document, data[task], seconds)
             handles[task] = int(answer["handle"])
         return RemotePlan(self, handles, places, len(fetches))
 
@@ -244,13 +247,15 @@ class _Run:
         for at, one in found:
             if one.code == "task-unreachable":
                 edges = self.stop()
-                return task_lost(at, one.found, one, edges)
+                told = next((e for _, e in found if e.code == "task-lost"), None)
+                return told or task_lost(at, one.found, one, edges)  # who lost it knows the edge
         at, first = next((f for f in found if f[1].code != "run-cancelled"), found[0])
-        first.add_details({"drystone/task": str(at)})
+        if first.code == "deadline-exceeded":
+            first.found = f"{first.found}; on {at}"
         if first.code == "deadline-exceeded" and self.pending:
             silent, waits = self._silent(), self.stop()
             first.found = f"{first.found}; {silent}{waits and f'; {waits}'}"
-            first.add_details({})
+        first.add_details({"drystone/task": str(at)})
         return first
 
     def _others(self) -> list[tuple[Task, DrystoneError]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from drystone_base.core.errors import BadRequest, PluginError
-from drystone_base.host.library import open_library
+from drystone_base.host.library import HostLibrary, open_library
 from drystone_base.host.status import Status
 from drystone_base.modules import Library, Registry
 from drystone_network.transports.c_structs import VERSION, Fns, Params, known_part
@@ -22,6 +22,7 @@ __all__ = [
     "find",
     "initialise",
     "offered",
+    "open_own",
     "own_file",
     "schemes",
 ]
@@ -74,10 +75,24 @@ def own_file(name: str) -> Path:
     return next((place for place in places if place.exists()), places[0])
 
 
+def open_own(name: str) -> HostLibrary:
+    """A library of this package, called without guards where it is as our wheel brought it.
+
+    Whoever can change it can change the modules beside it, so no policy asks for more.
+    """
+    from drystone_base.plugins._first_party import is_ours
+
+    path = own_file(name)
+    library = open_library(path)
+    if is_ours(str(path)):
+        library.vouch()
+    return library
+
+
 def _load_own() -> None:
     with _LOADING:
         if "tcp" not in _CARRIERS:
-            initialise(open_library(own_file(_LIBRARY)), ENTRY)
+            initialise(open_own(_LIBRARY), ENTRY)
 
 
 def schemes() -> dict[str, Carrier]:

@@ -87,13 +87,17 @@ class Links:
 
     # ---- sending -------------------------------------------------------------------------------
 
-    def connect(self, task: Task, address: str) -> None:
-        """Have a connection to send on; raises ``HostError`` and ``BadRequest``."""
+    def connect(self, task: Task, address: str, ends: float | None = None) -> None:
+        """Have a connection to send on, by a moment of the monotonic clock if need be.
+
+        Raises ``HostError`` and ``BadRequest``.
+        """
         link = self._links.get(task)
         if link is None:
             with self._connecting:
                 link = self._links.get(task) or self._connect(task, address)
         until = time.monotonic() + _PROOF_SECONDS
+        until = until if ends is None else min(until, ends)
         with self._changed:
             while not link.is_open:
                 left = until - time.monotonic()

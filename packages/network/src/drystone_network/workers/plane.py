@@ -17,10 +17,9 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.core.dtypes import from_number
-from drystone_base.host.library import open_library
 from drystone_base.host.status import Status
 from drystone_network.transports.engine import Engine
-from drystone_network.transports.registry import own_file
+from drystone_network.transports.registry import open_own
 from drystone_network.workers.wire import array_of, bytes_of
 
 __all__ = ["Edges", "Plane", "Run"]
@@ -72,7 +71,7 @@ _FUNCTIONS: Final[Mapping[str, tuple[Any, ...]]] = {
 
 @cache
 def _functions() -> Mapping[str, Callable[..., Any]]:
-    library = open_library(own_file(_LIBRARY))
+    library = open_own(_LIBRARY)
     return {
         name: c.CFUNCTYPE(*signature)(library.symbol(f"drystone_links_{name}") or 0)
         for name, signature in _FUNCTIONS.items()

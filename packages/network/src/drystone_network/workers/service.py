@@ -50,7 +50,7 @@ class _Handler(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
         given = dict(details.invocation_metadata).get(TOKEN, "")
         proved = hmac.compare_digest(str(given).encode(), self._token.encode())
 
-        def answer(request: bytes, _context: Any) -> bytes:
+        def answer(request: bytes, context: Any) -> bytes:
             try:
                 if not proved:
                     raise refused_token("the worker")
@@ -58,6 +58,8 @@ class _Handler(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
                     document, arrays = unpack(request)
                 except BadFrame as error:
                     raise bad_frame(error) from error
+                if method == "run":  # and who asked may be gone before it has ended
+                    context.add_callback(lambda: self._call("abandon", document, []))
                 return pack(*self._call(method, document, arrays))
             except Exception as error:
                 return pack({"error": to_fields(error)})

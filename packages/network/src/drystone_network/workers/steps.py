@@ -130,6 +130,10 @@ class Steps:
         with self._lock:
             return self._open.pop(step, None)
 
+    def find(self, step: int) -> RemoteRendezvous | None:
+        """The run of that number, if it is under way."""
+        return self._open.get(step)
+
     def lost(self, task: Task) -> None:
         """A task is gone: runs that exchange values with it end."""
         with self._lock:

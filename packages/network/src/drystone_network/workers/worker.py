@@ -75,6 +75,7 @@ class Worker:
             "register": self._register,
             "run": self._run,
             "cancel": self._cancel,
+            "abandon": self._abandon,
             "close": self._close,
             "reset": self._reset,
         }
@@ -144,12 +145,15 @@ class Worker:
         ]
         edges = {key: Edge(*map(str, edge)) for key, edge in document["edges"].items()}
         peers = {Task.of_device(name): str(at) for name, at in document["peers"].items()}
-        for task, address in peers.items():
-            self._links.connect(task, address)
+        self._connect(peers, _end(document))
         with self._lock:
             handle = len(known) + 1
             known[handle] = _Registered(parts, edges, self._steps.edges_of(edges), peers)
         return {"handle": handle}, ()
+
+    def _connect(self, peers: dict[Task, str], ends: float | None) -> None:
+        for task, address in peers.items():
+            self._links.connect(task, address, ends)
 
     def _part(self, one: dict[str, Any], data: Any, config: SessionConfig) -> Part:
         """What runs one device's graph, on the state of this task."""
@@ -163,10 +167,8 @@ class Worker:
 
     def _run(self, document: dict[str, Any], arrays: list[Any]) -> Answer:
         registered = self._session(document)[document["handle"]]
-        seconds = document["seconds"]
-        ends = None if seconds is None else time.monotonic() + float(seconds)
-        for task, address in registered.peers.items():
-            self._links.connect(task, address)
+        ends = _end(document)
+        self._connect(registered.peers, ends)
         number = int(document["step"])
         meeting = self._steps.begin(number, registered.edges, registered.native, ends)
         step = Step()
@@ -181,6 +183,8 @@ class Worker:
         except DrystoneError as error:
             if meeting.failure is not None and error.code == "run-cancelled":
                 raise meeting.failure from error  # why it was cancelled
+            if error.code == "deadline-exceeded" and (edges := meeting.awaited()):
+                error.found = f"{error.found}; waited for {', '.join(map(str, edges[:4]))}"
             raise
         finally:
             self._steps.end(meeting.step)
@@ -194,6 +198,13 @@ class Worker:
         meeting.cancel()
         return {"awaited": awaited}, ()
 
+    def _abandon(self, document: dict[str, Any], _arrays: list[Any]) -> Answer:
+        """Nobody waits for the answer of a run any more: it has got there, or who asked is gone."""
+        meeting = self._steps.find(int(document["step"]))
+        if meeting is not None:
+            meeting.cancel()
+        return {}, ()
+
     def _close(self, document: dict[str, Any], _arrays: list[Any]) -> Answer:
         with self._lock:
             self._sessions.pop(document["session"], None)
@@ -204,3 +215,9 @@ class Worker:
         for container in containers or [None]:
             self._home.resources.clear(container)
         return {}, ()
+
+
+def _end(document: dict[str, Any]) -> float | None:
+    """When what is asked for must be done, by the monotonic clock of this task."""
+    seconds = document["seconds"]
+    return None if seconds is None else time.monotonic() + float(seconds)

@@ -70,11 +70,23 @@ def test_a_connection_that_is_cut_is_an_error_that_names_the_task(cut_after: int
         runs(session, 100_000)
 
 
-@pytest.mark.parametrize("flip", [3, 20, 150, 200])
-def test_bytes_that_are_spoiled_are_noticed(flip: int) -> None:
-    """Those of values are not: TCP has sums of its own, and this proxy spoils what it checked."""
-    with behind(flip=flip) as (_, session), pytest.raises(DrystoneError) as caught:
-        runs(session, 100_000)
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"flip": 3}, {"flip": 20}, {"flip": 150}, {"flip": 200},
+        {"drop": 0}, {"drop": 60}, {"drop": 1000}, {"drop": 100_000},
+        {"swap": 0}, {"swap": 24}, {"swap": 170},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_bytes_that_are_spoiled_lost_or_in_another_order_are_noticed(how: dict[str, int]) -> None:
+    """But for those within values: TCP has sums of its own, and this proxy spoils it after them."""
+    with behind(**how) as (_, session):
+        start = time.monotonic()
+        with pytest.raises(DrystoneError) as caught:
+            runs(session, 100_000)
+    assert time.monotonic() - start < 6
+    assert "/job:worker/replica:0/task:" in f"{caught.value.what} {caught.value.found}"
     assert caught.value.code in (
         "task-lost", "cluster-token", "task-unreachable", "deadline-exceeded",
     )  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -25,6 +27,7 @@ from drystone_network.workers.service import METHOD
 from drystone_network.workers.wire import pack
 
 ONE = Task("worker", 1)
+HELPERS = Path(__file__).parents[2]
 
 
 @contextmanager
@@ -42,7 +45,8 @@ def running(
 
     thread = threading.Thread(target=work)
     thread.start()
-    time.sleep(0.5)
+    assert wait_until(20, lambda: len(session._prepared) > 0)
+    time.sleep(0.2)  # until the request has come to the tasks
     assert thread.is_alive(), ended
     yield ended
     thread.join(20)
@@ -60,8 +64,9 @@ def test_a_worker_that_is_killed_in_a_step(shared_cluster: Cluster) -> None:
     assert time.monotonic() - start < 2
     error = ended[0]
     assert isinstance(error, HostError)
-    assert error.code == "task-lost"
+    assert error.code == "task-lost", error
     assert str(ONE) in error.what
+    assert f"'exit:0' from {ONE.device()} to {Task('worker', 0).device()}" in error.found
     cluster.workers[1].wait()
     with pytest.raises(DrystoneError) as caught:
         session.run("y:0", {"x:0": 1})
@@ -94,6 +99,34 @@ def _runs(session: ds.Session) -> bool:
         return bool(session.run("y:0", {"x:0": 0}) == 0)
     except DrystoneError:
         return False
+
+
+CLIENT = """
+import sys
+sys.path[:0] = [{tests!r}]
+from clusters import endless
+import drystone_base as ds
+session = ds.Session(endless(), ds.SessionConfig(target={target!r}))
+print("open", flush=True)
+session.run("y:0", {{"x:0": 1}})
+"""
+
+
+def test_a_client_that_is_killed_leaves_no_run_behind() -> None:
+    one, two = free_ports(2)
+    spec = ClusterSpec({"worker": [f"127.0.0.1:{one}", f"127.0.0.1:{two}"]})
+    with Server(spec, "worker", 0) as first, Server(spec, "worker", 1) as second:
+        program = CLIENT.format(tests=str(HELPERS), target=first.target)
+        client = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+        runs = [server._worker._steps._open for server in (first, second)]
+        try:
+            assert wait_until(60, lambda: all(runs))
+        finally:
+            client.kill()
+            client.communicate()
+        assert wait_until(5, lambda: not any(runs))
+        with ds.Session(there_and_back(), ds.SessionConfig(target=first.target)) as session:
+            assert session.run("y:0", {"x:0": 0}) == 0
 
 
 def test_a_run_is_cancelled_on_all_tasks(shared_cluster: Cluster) -> None:
