@@ -14,7 +14,6 @@ from drystone_base.core.printable import warn
 from drystone_base.core.registered import PLUGINS
 from drystone_base.files.contents import fingerprint, identity
 from drystone_base.plugins._discover import Discovery, discover, from_path
-from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._manifest import manifest_for, take_manifest
 from drystone_base.plugins._open import (
     initialise,
@@ -27,6 +26,7 @@ from drystone_base.plugins._probe import isolated, probe
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 from drystone_base.plugins._signature import check_signature
 from drystone_base.plugins._words import once
+from drystone_base.plugins.first_party import DISTRIBUTIONS
 
 __all__ = ["Manager", "PluginWarning", "check_file", "manager"]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.errors import DrystoneError, HostError, PluginError
-from drystone_base.plugins._first_party import is_ours
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
+from drystone_base.plugins.first_party import is_ours
 
 if TYPE_CHECKING:
     from drystone_base.host.library import HostLibrary

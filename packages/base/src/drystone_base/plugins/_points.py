@@ -15,9 +15,9 @@ from typing import Any
 from drystone_base.core.errors import DrystoneError, PluginError
 from drystone_base.core.installed import EntryPoint
 from drystone_base.core.plugin_settings import Settings
-from drystone_base.plugins._first_party import DISTRIBUTIONS
 from drystone_base.plugins._open import not_isolated
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
+from drystone_base.plugins.first_party import DISTRIBUTIONS
 
 __all__ = ["load_point"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.errors import PluginError
 from drystone_base.core.plugin_settings import Settings, trust_store
-from drystone_base.plugins._first_party import installed_by
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed
+from drystone_base.plugins.first_party import installed_by
 
 if TYPE_CHECKING:
     from pathlib import Path

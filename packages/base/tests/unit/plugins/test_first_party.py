@@ -11,9 +11,9 @@ from drystone_base.cli._signing import verify
 from drystone_base.core.errors import DrystoneError
 from drystone_base.core.plugin_settings import Settings, current
 from drystone_base.plugins import _manager, _signature
-from drystone_base.plugins._first_party import installed_by
 from drystone_base.plugins._manager import Manager, check_file
 from drystone_base.plugins._record import Plugin
+from drystone_base.plugins.first_party import installed_by
 
 
 def install(home: Path, name: str = "drystone_cpu-0.1.0", data: bytes = b"library") -> Path:

@@ -80,7 +80,7 @@ def open_own(name: str) -> HostLibrary:
 
     Whoever can change it can change the modules beside it, so no policy asks for more.
     """
-    from drystone_base.plugins._first_party import is_ours
+    from drystone_base.plugins.first_party import is_ours
 
     path = own_file(name)
     library = open_library(path)

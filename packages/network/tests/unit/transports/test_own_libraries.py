@@ -8,7 +8,7 @@ import pytest
 
 import drystone_base
 from drystone_base.plugins import load_library
-from drystone_base.plugins._first_party import installed_by, is_ours
+from drystone_base.plugins.first_party import installed_by, is_ours
 from drystone_network.transports.registry import own_file
 
 LIBRARIES = ("libdrystone_net.so", "libdrystone_links.so")
