@@ -31,6 +31,7 @@ _OPEN_SECONDS: Final = 30.0
 _LOOK: Final = 0.05
 _GRACE: Final = 0.5  # after a run's deadline, for tasks to say where they are
 _CANCEL_SECONDS: Final = 1.0
+_LEAVE: Final = 5.0  # after a run's deadline, for a thread that waits for a task that is silent
 _STEPS: Final = itertools.count(secrets.randbits(56) << 6)  # no other client has the same
 
 
@@ -206,7 +207,8 @@ class _Run:
                 "seconds": seconds,
             }
             fed = [values[k] for k in self.plan.places[task][0]]
-            pending = self.master.tasks[task].start("run", document, fed)
+            limit = None if seconds is None else seconds + _LEAVE
+            pending = self.master.tasks[task].start("run", document, fed, limit)
             self.pending[pending] = task
             pending.when_done(self.done.put)
 

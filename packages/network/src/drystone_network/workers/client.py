@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError, Future, InvalidStateError
+from functools import partial
 from typing import Any
 
 import grpc
 
 from drystone_base.core.errors import DrystoneError
 from drystone_network.cluster.tls import Tls
+from drystone_network.workers.callers import CALLERS
 from drystone_network.workers.failures import from_fields, task_unreachable
 from drystone_network.workers.service import METHOD, OPTIONS, TOKEN
 from drystone_network.workers.wire import BadFrame, pack, unpack
@@ -17,10 +21,23 @@ __all__ = ["Pending", "RemoteTask"]
 
 
 class Pending:
-    """A request under way."""
+    """A request under way, on a thread that waits for the answer."""
 
-    def __init__(self, task: RemoteTask, future: Any) -> None:
-        self.task, self._future = task, future
+    def __init__(self, task: RemoteTask, call: Callable[[], Any]) -> None:
+        self.task, self._call = task, call
+        self._future: Future[Any] = Future()
+        CALLERS.run(self._work)
+
+    def _work(self) -> None:
+        try:
+            answer, error = self._call(), None
+        except BaseException as raised:
+            answer, error = None, raised
+        with contextlib.suppress(InvalidStateError):  # nobody waits for it any more
+            if error is None:
+                self._future.set_result(answer)
+            else:
+                self._future.set_exception(error)
 
     def when_done(self, tell: Callable[[Pending], None]) -> None:
         """Have ``tell`` called, on another thread, once there is an answer."""
@@ -29,14 +46,9 @@ class Pending:
     def result(self) -> tuple[dict[str, Any], list[Any]]:
         """The answer; raises what the task raised, or ``HostError`` (``task-unreachable``)."""
         try:
-            message = self._future.result()
-        except grpc.RpcError as error:
-            code = error.code()
-            said = f"{code.name}: {error.details()}"
-            raise task_unreachable(self.task.name, self.task.address, said) from error
-        except grpc.FutureCancelledError as error:
+            return self.task.answer(self._future.result)
+        except CancelledError as error:
             raise task_unreachable(self.task.name, self.task.address, "cancelled") from error
-        return self.task.read(message)
 
     def cancel(self) -> None:
         """Do not wait for it any more."""
@@ -55,25 +67,44 @@ class RemoteTask:
             self._channel = grpc.secure_channel(address, tls.channel(), options=OPTIONS)
         self._calls: dict[str, Any] = {}
 
+    def _asking(
+        self, method: str, document: dict[str, Any], arrays: Sequence[Any], seconds: float | None,
+        waits: bool,
+    ) -> Callable[[], Any]:  # fmt: skip
+        """What sends a request and waits for the answer."""
+        call = self._calls.get(method)
+        if call is None:
+            call = self._calls[method] = self._channel.unary_unary(METHOD + method)
+        return partial(
+            call, pack(document, arrays), timeout=seconds, metadata=self._metadata,
+            wait_for_ready=waits,
+        )  # fmt: skip
+
     def start(
         self, method: str, document: dict[str, Any], arrays: Sequence[Any] = (),
         seconds: float | None = None, *, waits: bool = False,
     ) -> Pending:  # fmt: skip
         """Send a request; ``waits``: for a worker that has not begun to listen."""
-        call = self._calls.get(method)
-        if call is None:
-            call = self._calls[method] = self._channel.unary_unary(METHOD + method)
-        future = call.future(
-            pack(document, arrays), timeout=seconds, metadata=self._metadata, wait_for_ready=waits
-        )
-        return Pending(self, future)
+        return Pending(self, self._asking(method, document, arrays, seconds, waits))
 
     def ask(
         self, method: str, document: dict[str, Any], arrays: Sequence[Any] = (),
         seconds: float | None = None, *, waits: bool = False,
     ) -> tuple[dict[str, Any], list[Any]]:  # fmt: skip
         """Send a request and wait for the answer; raises as :meth:`Pending.result` does."""
-        return self.start(method, document, arrays, seconds, waits=waits).result()
+        return self.answer(self._asking(method, document, arrays, seconds, waits))
+
+    def answer(self, call: Callable[[], Any]) -> tuple[dict[str, Any], list[Any]]:
+        """What a call brings; raises what the task raised, or that nobody answers."""
+        try:
+            message = call()
+        except grpc.RpcError as error:
+            code = error.code()
+            said = f"{code.name}: {error.details()}"
+            raise task_unreachable(self.name, self.address, said) from error
+        except ValueError as error:  # the connection was closed meanwhile
+            raise task_unreachable(self.name, self.address, error) from error
+        return self.read(message)
 
     def read(self, message: bytes) -> tuple[dict[str, Any], list[Any]]:
         """The document and arrays of an answer; raises the error that it holds."""
