@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -265,19 +266,92 @@ void check_governor() {
   drystone::host::Governor one;
   std::int64_t now = 1'000'000'000;
   CHECK(one.helpers(1, now) == 1);
-  one.saw(1, 50'000, 4'000'000, true, now);  // 50 us of work, then 4 ms of waiting
+  one.saw(1, 50'000, 200'000, 0.5, now);  // 50 us of work, then 0.2 ms of waiting for as much
   CHECK(one.helpers(1, now) == 0);
   CHECK(one.helpers(1, now + 6'000'000) == 1);
   now += 7'000'000;
-  one.saw(1, 50'000, 4'000'000, true, now);  // again, so for longer
+  one.saw(1, 50'000, 200'000, 0.5, now);  // again, so for longer
   CHECK(one.helpers(1, now + 6'000'000) == 0);
   CHECK(one.helpers(1, now + 21'000'000) == 1);
+  now += 30'000'000;
+  one.saw(1, 50'000, 4'050'000, 0.5, now);  // for twenty times what was lost
+  CHECK(one.helpers(1, now + 79'000'000) == 0);
+  CHECK(one.helpers(1, now + 81'000'000) == 1);
   drystone::host::Governor many;
-  many.saw(15, 50'000, 4'000'000, true, now);
+  many.saw(15, 50'000, 4'000'000, 0.1, now);
   CHECK(many.helpers(15, now) == 12);  // a quarter fewer
   drystone::host::Governor quiet;
-  for (int k = 0; k < 100; ++k) quiet.saw(1, 2'000'000, 1'500'000, true, now);  // pieces of 2 ms
+  for (int k = 0; k < 100; ++k) quiet.saw(1, 2'000'000, 1'500'000, 0.5, now);  // pieces of 2 ms
   CHECK(quiet.helpers(1, now) == 1);
+  quiet.saw(1, 7'000'000, 1'500'000, 0.875, now);  // an eighth of the loop takes 1 ms
+  CHECK(quiet.helpers(1, now) == 0);
+}
+
+// The core of a helper, which others use, too: in turns of `on` and `off` nanoseconds.
+struct Shared {
+  std::int64_t on;
+  std::int64_t off;
+  std::int64_t place(std::int64_t time) const { return time % (on + off); }
+  std::int64_t next(std::int64_t time) const {
+    return place(time) < on ? time : time + on + off - place(time);
+  }
+  // When work that is begun at a time is done.
+  std::int64_t done(std::int64_t time, std::int64_t work) const {
+    for (time = next(time); work > on - place(time); time += off) {
+      work -= on - place(time);
+      time += on - place(time);
+    }
+    return time + work;
+  }
+};
+
+// Loops of a caller with a core of its own and one helper, beside the same loops on one thread; four
+// seconds of them. No clock and no thread: what the pool does, with the pool's governor.
+double beside_one_thread(const Shared& core, std::int64_t work, std::int64_t between) {
+  constexpr int kPieces = 8;
+  constexpr std::int64_t kWakes = 20'000;
+  drystone::host::Governor governor;
+  std::int64_t now = 1'000'000'000;
+  std::int64_t took = 0;
+  const std::int64_t loops = 4'000'000'000 / work;
+  for (std::int64_t loop = 0; loop < loops; ++loop, now += between) {
+    if (governor.helpers(1, now) == 0) {
+      now += work;
+      took += work;
+      continue;
+    }
+    std::int64_t caller = now;
+    std::int64_t helper = core.next(now + kWakes);
+    std::int64_t end = now;
+    int own = 0;
+    for (int piece = 0; piece < kPieces; ++piece) {
+      if (helper <= caller) {
+        end = helper = core.done(helper, work / kPieces);
+      } else {
+        ++own;
+        caller += work / kPieces;
+      }
+    }
+    end = std::max(end, caller);
+    governor.saw(1, caller - now, end - caller, static_cast<double>(own) / kPieces, end);
+    took += end - now;
+    now = end;
+  }
+  return static_cast<double>(took) / static_cast<double>(loops * work);
+}
+
+void check_busy_machines() {
+  for (const std::int64_t work : {20'000, 100'000, 470'000, 2'000'000, 10'000'000}) {
+    for (const std::int64_t between : {0, 1'000, 300'000}) {
+      for (const std::int64_t off : {1'000'000, 3'000'000, 4'000'000, 10'000'000}) {
+        for (const double part : {0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97}) {
+          const auto on = static_cast<std::int64_t>(static_cast<double>(off) * part / (1 - part));
+          CHECK(beside_one_thread({on, off}, work, between) < 1.1);
+        }
+      }
+    }
+    if (work > 100'000) CHECK(beside_one_thread({1'000'000, 0}, work, 0) < 0.6);  // alone: it helps
+  }
 }
 
 void write(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
@@ -331,6 +405,7 @@ int main() {
   check_too_large();
   check_halves();
   check_governor();
+  check_busy_machines();
   check_quotas();
   return help::report();
 }

@@ -76,27 +76,32 @@ struct Loop {
   std::atomic<std::int64_t> next;
   int asked = 0;                // helpers
   int wanted = 0;               // of them, that may still join: under the pool's mutex
-  bool joined = false;          // under the mutex
+  std::int64_t own;             // of count, what its caller has worked on
   std::int64_t start = 0;
   bool was_inside = false;      // of its caller
   std::atomic<int> inside{0};   // helpers that have joined and not left
 
   Loop(DS_RangeBody body_, void* argument_, std::int64_t count_, std::int64_t grain_, std::int64_t first)
-      : body(body_), argument(argument_), count(count_), grain(grain_), stop(Stop::current()), next(first) {}
+      : body(body_), argument(argument_), count(count_), grain(grain_), stop(Stop::current()), next(first), own(first) {}
 };
 static_assert(sizeof(Loop) <= sizeof(DS_ParallelStorage) && alignof(Loop) <= alignof(DS_ParallelStorage));
 
 thread_local bool is_inside = false;  // a body: loops in it run on this thread
 thread_local int limit = 0;           // of ThreadLimit
 
-void work(Loop& loop) {
+// How much of the loop this thread has worked on.
+std::int64_t work(Loop& loop) {
   const bool before = std::exchange(is_inside, true);
+  std::int64_t done = 0;
   while (true) {
     const std::int64_t begin = loop.next.fetch_add(loop.grain, std::memory_order_relaxed);
     if (begin >= loop.count) break;
-    loop.body(loop.argument, begin, std::min(begin + loop.grain, loop.count));
+    const std::int64_t end = std::min(begin + loop.grain, loop.count);
+    loop.body(loop.argument, begin, end);
+    done += end - begin;
   }
   is_inside = before;
+  return done;
 }
 
 class Pool {
@@ -153,7 +158,8 @@ class Pool {
       if (!looked(is_left)) sleep_until(is_left);
       end = clock_now();
     }
-    governor_.saw(loop.asked, done - loop.start, end - done, loop.joined, end);
+    const double share = static_cast<double>(loop.own) / static_cast<double>(loop.count);
+    governor_.saw(loop.asked, done - loop.start, end - done, share, end);
   }
 
  private:
@@ -222,7 +228,6 @@ class Pool {
       --asleep_;
       Loop& loop = *loops_.front();
       loop.inside.fetch_add(1);
-      loop.joined = true;
       if (--loop.wanted == 0) {
         loops_.pop_front();
         open_.store(static_cast<int>(loops_.size()), std::memory_order_relaxed);
@@ -249,7 +254,7 @@ void run(std::int64_t count, std::int64_t grain, std::int64_t pieces, DS_RangeBo
   const std::int64_t threads = std::min<std::int64_t>(DS_NumThreads(), pieces);
   Loop loop(body, argument, count, grain, 0);
   if (threads > 1) Pool::get().offer(loop, static_cast<int>(threads) - 1);
-  work(loop);
+  loop.own += work(loop);
   Pool::get().close(loop);
 }
 
@@ -308,7 +313,7 @@ void DS_BeginParallel(DS_ParallelStorage* storage, int64_t count, DS_RangeBody b
 void DS_EndParallel(DS_ParallelStorage* storage) {
   using namespace drystone::host;
   auto* loop = std::launder(reinterpret_cast<Loop*>(storage));
-  work(*loop);
+  loop->own += work(*loop);
   Pool::get().close(*loop);
   is_inside = loop->was_inside;
   loop->~Loop();
