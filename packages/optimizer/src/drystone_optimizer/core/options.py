@@ -203,7 +203,8 @@ SETTINGS: Final = Schema(
     Setting(
         "min_graph_nodes",
         whole(-(1 << 31), 1 << 31),
-        "smaller graphs are left alone (0: below 4; negative: none).",
+        "smaller graphs are left alone (0: below 4, unless images have their channels first; "
+        "negative: none).",
     ),
     Setting(
         "meta_optimizer_timeout_ms",

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["run_passes"]
 
 _SMALL: Final = 4
+_FIRST: Final = frozenset({"NCHW", "NCDHW", "NCHW_VECT_C"})
 
 
 def run_passes(
@@ -100,8 +101,7 @@ class _Run:
         """The item's graph, optimized; itself where nothing changed."""
         if self.watch.is_over or self._is_too_late(item):
             return item.graph
-        least = self.config.min_graph_nodes
-        if len(item.graph) < (_SMALL if least == 0 else least):
+        if len(item.graph) < (self.config.min_graph_nodes or _least(item.graph)):
             reason = f"the graph has {len(item.graph)} nodes"
             self.notes.skip(self.schedule.chosen, item, reason)
             return self._named_ones(item.graph, item, 1)
@@ -267,3 +267,12 @@ class _Run:
         )
         made.is_strict, made.left_out = self.is_strict, self.left_out
         return made
+
+
+def _least(graph: Graph) -> int:
+    """The nodes that a graph must have where the config leaves that to us.
+
+    Images with their channels first are worth converting however few they are.
+    """
+    few = len(graph) < _SMALL
+    return 0 if few and any(node.attrs.get("data_format") in _FIRST for node in graph) else _SMALL

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 from pass_checks import Maker
 from wrong_passes import fails_on_tanh, install
@@ -72,6 +73,24 @@ def test_small_graphs_are_left_alone(least: int, skipped: bool) -> None:
         assert {(s.outcome, s.reason) for s in report.steps} == {
             ("skipped", "the graph has 6 nodes")
         }
+
+
+@pytest.mark.parametrize(
+    ("data_format", "least", "converted"),
+    [("NCHW", 0, True), ("NCHW", 4, False), ("NHWC", 0, False)],
+)
+def test_one_layer_with_its_channels_first_is_converted(
+    data_format: str, least: int, converted: bool
+) -> None:
+    m = Maker()
+    x = m.x(shape=(1, 8, 9, 9) if data_format == "NCHW" else (1, 9, 9, 8))
+    filters = m.const("filters", np.ones((3, 3, 8, 8), np.float32))
+    attrs = {"strides": [1] * 4, "padding": "SAME", "data_format": data_format}
+    m.op("Conv2D", "y", x, filters, T=FLOAT32, **attrs)
+    config = OptimizerConfig(min_graph_nodes=least, cpu_layout_conversion="nchw_to_nhwc")
+    after, report = optimize_with_report(m.graph, ["y:0"], ["x:0"], config, ())
+    assert ("Transpose" in {node.op for node in after}) is converted
+    assert (report.steps[0].outcome == "skipped") is not converted
 
 
 def test_deadline_undoes_the_pass_that_runs_and_keeps_what_finished(
