@@ -9,7 +9,7 @@
 namespace drystone::cpu {
 namespace {
 
-inline float power(float x) { return vector_math::exp(x); }
+DRYSTONE_INLINE float power(float x) { return vector_math::exp(x); }
 inline double power(double x) { return std::exp(x); }
 
 template <class T>

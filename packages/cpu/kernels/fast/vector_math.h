@@ -1,4 +1,5 @@
-// Math functions of floats without branches and tables, so that loops over them vectorize.
+// Math functions of floats without branches and tables, so that loops over them vectorize: none is
+// ever called, for a loop with a call does not.
 //
 // Within 4 units in the last place of the true value, for denormals, infinities and NaN too:
 // packages/cpu/tests/test_ulp.py. The polynomials are least-squares fits with weights for the
@@ -11,20 +12,22 @@
 #include <cstdint>
 #include <limits>
 
+#include "fast/lanes.h"
+
 namespace drystone::cpu::vector_math {
 
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // a * b + c, rounded once where the processor can.
-inline float mad(float a, float b, float c) {
+DRYSTONE_INLINE float mad(float a, float b, float c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return __builtin_fmaf(a, b, c);
 #else
   return a * b + c;
 #endif
 }
-inline double mad(double a, double b, double c) {
+DRYSTONE_INLINE double mad(double a, double b, double c) {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
   return __builtin_fma(a, b, c);
 #else
@@ -34,13 +37,13 @@ inline double mad(double a, double b, double c) {
 
 // The polynomial with these coefficients, the constant first.
 template <class T, class... Rest>
-inline T poly(T x, T first, Rest... rest) {
+DRYSTONE_INLINE T poly(T x, T first, Rest... rest) {
   if constexpr (sizeof...(rest) == 0) return first;
   else return mad(x, poly(x, rest...), first);
 }
 
 // 2^n; of an n that is out of range the result does not count.
-inline float pow2(std::int32_t n) {
+DRYSTONE_INLINE float pow2(std::int32_t n) {
   return std::bit_cast<float>((static_cast<std::uint32_t>(n) + 127U) << 23);
 }
 
@@ -49,7 +52,7 @@ struct Reduced {
   float rest;
   std::int32_t power;
 };
-inline Reduced reduce_exp(float x) {
+DRYSTONE_INLINE Reduced reduce_exp(float x) {
   constexpr float kMagic = 12582912.0F;  // 1.5 * 2^23: a sum with it is rounded to a whole
   const float shifted = mad(x, 1.44269504F, kMagic);
   const float whole = shifted - kMagic;
@@ -57,20 +60,20 @@ inline Reduced reduce_exp(float x) {
   return {rest, std::bit_cast<std::int32_t>(shifted) - std::bit_cast<std::int32_t>(kMagic)};
 }
 // e^r - 1 for |r| <= ln 2 / 2.
-inline float small_expm1(float r) {
+DRYSTONE_INLINE float small_expm1(float r) {
   const float q = poly(r, 5.000000078e-01F, 1.666666686e-01F, 4.166626927e-02F, 8.333265344e-03F,
                        1.394611705e-03F, 1.991787136e-04F);
   return mad(r * r, q, r);
 }
 
-inline float exp(float x) {
+DRYSTONE_INLINE float exp(float x) {
   const float held = x < -104.0F ? -104.0F : x > 89.0F ? 89.0F : x;  // NaN stays
   const Reduced at = reduce_exp(held);
   const std::int32_t half = at.power >> 1;  // in two steps, for what is denormal or overflows
   return (1.0F + small_expm1(at.rest)) * pow2(half) * pow2(at.power - half);
 }
 
-inline float expm1(float x) {
+DRYSTONE_INLINE float expm1(float x) {
   const float held = x < -20.0F ? -20.0F : x > 89.0F ? 89.0F : x;
   const Reduced at = reduce_exp(held);
   const float half = pow2(at.power - 1);
@@ -79,7 +82,7 @@ inline float expm1(float x) {
 }
 
 // log(1 + f) - f for 1 + f between the roots of 1/2 and 2.
-inline float small_log(float f) {
+DRYSTONE_INLINE float small_log(float f) {
   const float q = poly(f, 3.333331034e-01F, -2.499998678e-01F, 2.000223440e-01F, -1.666924453e-01F,
                        1.421847900e-01F, -1.238437150e-01F, 1.187444815e-01F, -1.179020717e-01F,
                        6.912264653e-02F);
@@ -91,19 +94,19 @@ struct Parts {
   float mantissa;
   std::int32_t power;
 };
-inline Parts split(float x) {
+DRYSTONE_INLINE Parts split(float x) {
   const auto bits = std::bit_cast<std::uint32_t>(x);
   const std::int32_t power = static_cast<std::int32_t>(bits - 0x3f3504f3U) >> 23;
   const std::uint32_t moved = bits - (static_cast<std::uint32_t>(power) << 23);
   return {std::bit_cast<float>(moved), power};
 }
 // power * ln 2 + f + more
-inline float join_log(std::int32_t power, float f, float more) {
+DRYSTONE_INLINE float join_log(std::int32_t power, float f, float more) {
   const auto k = static_cast<float>(power);
   return mad(k, 0.693359375F, f + mad(k, -2.12194440e-4F, more));
 }
 
-inline float log(float x) {
+DRYSTONE_INLINE float log(float x) {
   const bool tiny = x < 0x1p-126F;
   const Parts at = split(tiny ? x * 0x1p23F : x);
   const float f = at.mantissa - 1.0F;
@@ -113,7 +116,7 @@ inline float log(float x) {
   return x > 0.0F ? inside : outside;
 }
 
-inline float log1p(float x) {
+DRYSTONE_INLINE float log1p(float x) {
   const float sum = 1.0F + x;
   const Parts at = split(sum);
   const bool near = at.power == 0;
@@ -125,7 +128,7 @@ inline float log1p(float x) {
   return x > -1.0F ? inside : outside;
 }
 
-inline float tanh(float x) {
+DRYSTONE_INLINE float tanh(float x) {
   const float size = std::fabs(x);
   const float held = size > 10.0F ? 10.0F : size;
   const float t = expm1(2.0F * held);
@@ -133,14 +136,16 @@ inline float tanh(float x) {
   return std::copysign(size < 0x1p-13F ? size : out, x);
 }
 
-inline float sigmoid(float x) {
+DRYSTONE_INLINE float sigmoid(float x) {
   const float small = exp(-std::fabs(x));  // cannot overflow: both tails keep their precision
   return (x >= 0.0F ? 1.0F : small) / (1.0F + small);
 }
 
-inline float softplus(float x) { return (x > 0.0F ? x : 0.0F) + log1p(exp(-std::fabs(x))); }
+DRYSTONE_INLINE float softplus(float x) {
+  return (x > 0.0F ? x : 0.0F) + log1p(exp(-std::fabs(x)));
+}
 
-inline float erf(float x) {
+DRYSTONE_INLINE float erf(float x) {
   const float size = std::fabs(x);
   const float u = x * x;
   const float p = poly(u, 1.283791665e-01F, -3.761263229e-01F, 1.128367255e-01F, -2.685810429e-02F,
@@ -156,7 +161,7 @@ inline float erf(float x) {
 
 // x times the normal distribution up to x, within 1e-7 of x. One minus the error function is e^-tail:
 // the polynomial is fitted up to 3.9, and grows after that.
-inline float gelu(float x) {
+DRYSTONE_INLINE float gelu(float x) {
   const float t = std::fabs(x) * 0.70710678F;
   const float tail = t * poly(t, 1.128380251e+00F, 6.365977357e-01F, 1.029196006e-01F,
                               -1.958392687e-02F, 5.368881835e-04F, 1.032434007e-03F,
@@ -171,7 +176,7 @@ struct Angle {
   float rest;            // within a quarter of pi
   std::int32_t quarter;  // halves of pi
 };
-inline Angle reduce_angle(float x) {
+DRYSTONE_INLINE Angle reduce_angle(float x) {
   constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52
   const double wide = x;
   const double shifted = wide * 0.63661977236758134308 + kMagic;
@@ -180,30 +185,30 @@ inline Angle reduce_angle(float x) {
   return {static_cast<float>(rest),
           static_cast<std::int32_t>(std::bit_cast<std::int64_t>(shifted))};
 }
-inline float small_sin(float r) {
+DRYSTONE_INLINE float small_sin(float r) {
   const float u = r * r;
   return mad(r * u,
              poly(u, -1.666666664e-01F, 8.333329383e-03F, -1.983933384e-04F, 2.718301926e-06F), r);
 }
-inline float small_cos(float r) {
+DRYSTONE_INLINE float small_cos(float r) {
   const float u = r * r;
   const float q = poly(u, 4.166664685e-02F, -1.388736671e-03F, 2.443835617e-05F);
   return mad(u * u, q, mad(u, -0.5F, 1.0F));
 }
-inline float of_quarter(Angle at) {
+DRYSTONE_INLINE float of_quarter(Angle at) {
   const float out = (at.quarter & 1) != 0 ? small_cos(at.rest) : small_sin(at.rest);
   return (at.quarter & 2) != 0 ? -out : out;
 }
-inline float sin(float x) {
+DRYSTONE_INLINE float sin(float x) {
   const float out = of_quarter(reduce_angle(x));
   return std::fabs(x) < 0x1p-13F ? x : out;
 }
-inline float cos(float x) {
+DRYSTONE_INLINE float cos(float x) {
   Angle at = reduce_angle(x);
   ++at.quarter;
   return of_quarter(at);
 }
-inline float tan(float x) {
+DRYSTONE_INLINE float tan(float x) {
   const Angle at = reduce_angle(x);
   const float s = small_sin(at.rest);
   const float c = small_cos(at.rest);
@@ -212,7 +217,7 @@ inline float tan(float x) {
 }
 
 // log2 of a positive finite number; what it gives for others does not count.
-inline double log2_of(double x) {
+DRYSTONE_INLINE double log2_of(double x) {
   const auto bits = std::bit_cast<std::int64_t>(x);
   const std::int64_t power = (bits - 0x3fe6a09e667f3bcd) >> 52;
   const double m = std::bit_cast<double>(static_cast<std::uint64_t>(bits) -
@@ -227,7 +232,7 @@ inline double log2_of(double x) {
   return whole + mad(s * u, g, 2.0 * s) * 1.44269504088896340736;
 }
 // 2^x for |x| <= 1000.
-inline double exp2_of(double x) {
+DRYSTONE_INLINE double exp2_of(double x) {
   constexpr double kMagic = 6755399441055744.0;
   const double shifted = x + kMagic;
   const double f = x - (shifted - kMagic);
@@ -239,7 +244,7 @@ inline double exp2_of(double x) {
   return p * std::bit_cast<double>(static_cast<std::uint64_t>(power + 1023) << 52);
 }
 
-inline float pow(float x, float y) {
+DRYSTONE_INLINE float pow(float x, float y) {
   const float size = std::fabs(x);
   const double found = log2_of(size);
   const double finite = size == 0.0F ? -static_cast<double>(kInfinity) : found;
