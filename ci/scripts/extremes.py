@@ -197,6 +197,8 @@ def main(arguments: list[str] | None = None) -> int:
     from extremes.bases import ops
 
     names = options.only.split(",") if options.only else ops()
+    if unknown := sorted({*names} - {*ops()}):
+        parser.error(f"there are no cases of {', '.join(unknown)}")
     log = Log(options.log, options.seed)
     run = Run(log, options.patience)
     try:

@@ -14,12 +14,12 @@ namespace drystone::cpu::rules {
 template <class F>
 inline F square(F x) { return x * x; }
 
-// x moved towards zero by `by`, not past it.
+// x moved towards zero by l1 * factor, not past it; as it is unless l1 is positive.
 template <class F>
-inline F shrink(F x, F by) {
-  const F rest = std::fabs(x) - by;
+inline F shrink(F x, F l1, F factor) {
+  const F rest = std::fabs(x) - l1 * factor;
   const F out = std::copysign(rest < 0 ? F(0) : rest, x);
-  return by > 0 ? out : x;
+  return l1 > 0 ? out : x;
 }
 
 // The larger one; a new NaN is passed over, one that is kept stays.
@@ -131,13 +131,13 @@ struct AdagradDA {
   static constexpr int kSlots = 3, kGradient = 0, kHypers = 4;
   static constexpr const char* kFlag = nullptr;
   static constexpr bool kNeedsElements = true;
-  AdagradDA(const F* h, bool) : lr(h[0]), l1(h[1] * h[3]), l2(h[2] * h[3] * h[0]) {}
+  AdagradDA(const F* h, bool) : lr(h[0]), l1(h[1]), l2(h[2] * h[3] * h[0]), steps(h[3]) {}
   void operator()(F* s, F g) const {
     s[1] += g;
     s[2] += square(g);
-    s[0] = -lr * shrink(s[1], l1) / (l2 + std::sqrt(s[2]));
+    s[0] = -lr * shrink(s[1], l1, steps) / (l2 + std::sqrt(s[2]));
   }
-  F lr, l1, l2;
+  F lr, l1, l2, steps;
 };
 
 template <class F>
@@ -261,8 +261,8 @@ struct ProximalGradientDescent {
   static constexpr int kSlots = 1, kGradient = 3, kHypers = 3;
   static constexpr const char* kFlag = nullptr;
   static constexpr bool kNeedsElements = true;
-  ProximalGradientDescent(const F* h, bool) : alpha(h[0]), l1(h[0] * h[1]), l2(1 + h[2] * h[0]) {}
-  void operator()(F* s, F g) const { s[0] = shrink(s[0] - g * alpha, l1) / l2; }
+  ProximalGradientDescent(const F* h, bool) : alpha(h[0]), l1(h[1]), l2(1 + h[2] * h[0]) {}
+  void operator()(F* s, F g) const { s[0] = shrink(s[0] - g * alpha, l1, alpha) / l2; }
   F alpha, l1, l2;
 };
 
@@ -277,7 +277,7 @@ struct ProximalAdagrad {
   void operator()(F* s, F g) const {
     s[1] += square(g);
     const F rate = lr / std::sqrt(s[1]);
-    s[0] = shrink(s[0] - g * rate, rate * l1) / (1 + l2 * rate);
+    s[0] = shrink(s[0] - g * rate, l1, rate) / (1 + l2 * rate);
   }
   F lr, l1, l2;
 };

@@ -203,6 +203,7 @@ class Reduce {
 template <class T>
 void softmax(Call& call) {
   const Sparse x(call.input(0), call.input(1), call.input(2));
+  x.check_elements();
   require(x.dims.size() >= 2, "the rank must be 2 or more");
   x.check_inside();
   std::vector<std::size_t> rows(x.dims.size() - 1);

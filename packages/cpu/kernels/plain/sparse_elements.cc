@@ -80,6 +80,7 @@ void slice(Call& call) {
 
 void split(Call& call) {
   const Sparse x(call.input(1), call.input(2), call.input(3));
+  x.check_elements();
   x.check_inside();
   require(call.input(0).rank() == 0, "split_dim must be a scalar");
   const std::int64_t given = scalar_int(call.input(0), "split_dim");
@@ -113,7 +114,8 @@ class Concat {
     const int count = call.inputs() / 3;
     std::vector<Sparse> parts;
     for (int i = 0; i < count; ++i)
-      parts.emplace_back(call.input(i), call.input(count + i), call.input(2 * count + i));
+      parts.emplace_back(call.input(i), call.input(count + i), call.input(2 * count + i))
+          .check_elements();
     Dims dims = parts[0].dims;
     const auto axis = static_cast<std::size_t>(
         wrap_axis(axis_, static_cast<int>(dims.size()), "concat_dim"));

@@ -24,6 +24,14 @@ class Taps:
     weight: Array
     is_padded: bool = False  # with taps of weight 0, that are none
 
+    def along(self, x: Array) -> Array:
+        """``[out, ...]`` of ``x: [in, ...]``, tap by tap: infinities of two taps may meet."""
+        sums = np.zeros((len(self.index), *x.shape[1:]), np.result_type(x, self.weight))
+        for index, weight in zip(self.index.T, self.weight.T, strict=True):
+            at = np.flatnonzero(weight) if self.is_padded else np.arange(len(weight))
+            sums[at] += weight[at].reshape(-1, *[1] * (x.ndim - 1)) * x[index[at]]
+        return sums
+
     def matrix(self, size: int) -> Array:
         """The same as a dense float32 ``[out, size]`` matrix."""
         out = np.zeros((len(self.index), size), np.float32)
@@ -208,9 +216,10 @@ def resize_weighted(call: Call, images: Array, size: Array) -> Array:
     if not images.size:
         return np.zeros((0, rows, columns, images.shape[3]), np.float32)
     y, x = taps(call, source.shape[1], rows), taps(call, source.shape[2], columns)
-    height, width = source.shape[1:3]
-    reads = (y.reads(height), x.reads(width))
-    return separable(source, y.matrix(height), x.matrix(width), reads)
+    if not np.isfinite(source).all():
+        lines = y.along(source.transpose(1, 0, 2, 3))
+        return np.ascontiguousarray(x.along(lines.transpose(2, 1, 0, 3)).transpose(1, 2, 0, 3))
+    return separable(source, y.matrix(source.shape[1]), x.matrix(source.shape[2]))
 
 
 @kernel("ResizeBilinearGrad", "ResizeBicubicGrad")

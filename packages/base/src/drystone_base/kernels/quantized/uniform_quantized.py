@@ -19,6 +19,8 @@ __all__: list[str] = []
 
 _LEAST: Final = -(2**31)
 _MOST: Final = 2**31 - 1
+_TINY: Final = np.finfo(np.float32).smallest_normal
+_ANY_SCALES: Final = frozenset({"UniformQuantize", "UniformQuantizedClipByValue"})
 
 
 def _along(array: Array, axis: int, rank: int) -> Array:
@@ -29,7 +31,10 @@ def _along(array: Array, axis: int, rank: int) -> Array:
 def _check(
     call: Call, shape: tuple[int, ...], scales: Array, zeros: Array, axis: int, what: str
 ) -> None:
-    """Fail unless scales and zero points fit a tensor's shape and axis, the scales positive."""
+    """Fail unless scales and zero points fit a tensor's shape and axis, and scales are positive.
+
+    TensorFlow flushes subnormal scales to 0, and does not look at those of ``_ANY_SCALES``.
+    """
     call.require(
         -1 <= axis < len(shape),
         f"the {what} quantization axis must be -1 or a dimension",
@@ -44,10 +49,10 @@ def _check(
         needed=list(needed),
     )
     call.require(
-        call.op in ("UniformQuantize", "UniformDequantize") or bool((scales > 0).all()),
+        call.op in _ANY_SCALES or bool((scales >= _TINY).all()),
         f"the {what} scales must be positive",
         found=scales.ravel()[:8].tolist(),
-        needed="above 0",
+        needed="normal numbers above 0",
     )
 
 

@@ -9,7 +9,13 @@ import numpy as np
 from drystone_base.kernels._indices import at, bad_rows, check_below, int_vector, only_scalar_int
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels.sparse._sparse import check_sparse, fill_order, repeated, row_major_order
+from drystone_base.kernels.sparse._sparse import (
+    check_elements,
+    check_sparse,
+    fill_order,
+    repeated,
+    row_major_order,
+)
 
 __all__: list[str] = []
 
@@ -103,6 +109,7 @@ def sparse_reshape(
         found=new,
         needed="at most one -1",
     )
+    check_elements(call, shape)
     total, rest = math.prod(old), math.prod(d for d in new if d != -1)
     if -1 in new:
         call.require(
@@ -226,6 +233,7 @@ def sparse_concat(call: Call, *args: Array) -> tuple[Array, Array, Array]:
     indices, values, shapes = (args[call.input_slices[n]] for n in ("indices", "values", "shapes"))
     for triple in zip(indices, values, shapes, strict=True):
         check_sparse(call, *triple)
+        check_elements(call, triple[2])
     rank = shapes[0].size
     axis = call.attrs["concat_dim"]
     call.require(
@@ -243,6 +251,7 @@ def sparse_concat(call: Call, *args: Array) -> tuple[Array, Array, Array]:
     for rows, dims in zip(indices, shapes, strict=True):
         moved.append(rows + np.where(others, 0, offset))
         offset += int(dims[axis])
+    call.require(offset < 1 << 63, "64 bits must hold the joined dimension", found=offset)
     joined = np.concatenate(moved)
     order = row_major_order(joined)
     return joined[order], np.concatenate(values)[order], np.where(others, shapes[0], offset)
@@ -254,6 +263,7 @@ def sparse_split(
 ) -> list[Array]:
     """``num_split`` parts along a dimension; what does not divide goes to the first ones."""
     check_sparse(call, indices, values, shape)
+    check_elements(call, shape)
     bad_rows(call, indices, shape.tolist())
     axis, count = only_scalar_int(call, split_dim, "split_dim"), call.attrs["num_split"]
     call.require(

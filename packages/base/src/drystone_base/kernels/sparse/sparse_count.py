@@ -8,7 +8,7 @@ import numpy as np
 
 from drystone_base.kernels._indices import bad_rows
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels.sparse._sparse import check_sparse, check_splits
+from drystone_base.kernels.sparse._sparse import check_elements, check_sparse, check_splits
 
 __all__: list[str] = []
 
@@ -63,6 +63,7 @@ def sparse_count(
 ) -> tuple[Array, Array, Array]:
     """Counts of the values of a sparse vector, or of each row of a sparse matrix."""
     check_sparse(call, indices, values, shape)
+    check_elements(call, shape)
     _check_weights(call, values, weights)
     call.require(
         shape.size in (1, 2), "the tensor must be a vector or matrix", found=shape.tolist()

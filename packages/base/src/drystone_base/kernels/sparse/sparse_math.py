@@ -216,6 +216,7 @@ def sparse_dense_elementwise(
 def sparse_softmax(call: Call, indices: Array, values: Array, shape: Array) -> Array:
     """The softmax of the elements that are present, along the last dimension."""
     check_sparse(call, indices, values, shape)
+    check_elements(call, shape)
     call.require(shape.size >= 2, "the rank must be 2 or more", found=shape.size, needed="2+")
     bad_rows(call, indices, shape.tolist())
     groups, classes = group_rows(indices[:, :-1])

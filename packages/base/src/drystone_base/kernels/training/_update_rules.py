@@ -80,7 +80,7 @@ def _adagrad(slots: Sequence[Array], grad: Array, h: Hyper, attrs: Mapping[str, 
 def _adagrad_da(slots: Sequence[Array], grad: Array, h: Hyper, _: Mapping[str, Any]) -> list[Any]:
     total, squares = slots[1] + grad, slots[2] + np.square(grad)
     steps = h["global_step"].astype(grad.dtype)
-    shrunk = _shrink(total, h["l1"] * steps)
+    shrunk = _shrink(total, h["l1"], steps)
     return [-h["lr"] * shrunk / (h["l2"] * steps * h["lr"] + np.sqrt(squares)), total, squares]
 
 
@@ -110,9 +110,12 @@ def _adadelta(slots: Sequence[Array], grad: Array, h: Hyper, _: Mapping[str, Any
     return [var - change * h["lr"], accum, changes]
 
 
-def _shrink(x: Array, by: Array) -> Array:
-    """``x`` moved towards zero by ``by``, not past it."""
-    return np.asarray(np.sign(x) * np.maximum(np.abs(x) - by, 0)) if np.any(by > 0) else x
+def _shrink(x: Array, l1: Array, factor: Array) -> Array:
+    """``x`` moved towards zero by ``l1 * factor``, not past it; as it is unless ``l1`` is positive.
+
+    By a negative factor it moves away, as in TensorFlow.
+    """
+    return np.asarray(np.sign(x) * np.maximum(np.abs(x) - l1 * factor, 0)) if l1 > 0 else x
 
 
 def _ftrl(slots: Sequence[Array], grad: Array, h: Hyper, attrs: Mapping[str, Any]) -> list[Any]:
@@ -156,7 +159,7 @@ def _proximal_gradient_descent(
 ) -> list[Any]:
     """Duchi and Singer, 2009 (FOBOS)."""
     moved = slots[0] - grad * h["alpha"]
-    return [_shrink(moved, h["alpha"] * h["l1"]) / (1 + h["l2"] * h["alpha"])]
+    return [_shrink(moved, h["l1"], h["alpha"]) / (1 + h["l2"] * h["alpha"])]
 
 
 def _proximal_adagrad(
@@ -166,7 +169,7 @@ def _proximal_adagrad(
     var, accum = slots
     accum = accum + np.square(grad)
     rate = h["lr"] / np.sqrt(accum)
-    return [_shrink(var - grad * rate, rate * h["l1"]) / (1 + h["l2"] * rate), accum]
+    return [_shrink(var - grad * rate, h["l1"], rate) / (1 + h["l2"] * rate), accum]
 
 
 RULES: Final[dict[str, Rule]] = {

@@ -97,7 +97,9 @@ def xla_gather(call: Call, x: Array, indices: Array, slice_sizes: Array) -> Arra
     lead = starts.ndim - 1
     check_size(call, places.shape, x.dtype)
     taken = x.reshape(-1)[places] if x.size else np.zeros(places.shape, x.dtype)
-    out = taken.squeeze(tuple(lead + d for d in gone))
+    shape = [n for k, n in enumerate(places.shape) if k - lead not in gone]
+    check_size(call, shape, x.dtype)
+    out = taken.reshape(shape) if taken.size else np.zeros(shape, x.dtype)
     batch = [k for k in range(out.ndim) if k not in at.window]
     order = [0] * out.ndim
     for k, place in enumerate([*batch, *at.window]):

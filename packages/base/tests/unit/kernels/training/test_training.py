@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from drystone_base.core.dtypes import FLOAT32
 from drystone_base.core.errors import KernelError, ShapeError
 from drystone_base.executor.testing import infer_shapes, run_op
+from drystone_base.kernels.training._update_rules import RULES
 from drystone_base.ops.defs import find, op_def
 from drystone_base.ops.optimizers import GRADIENTS, OPTIMIZERS, optimizer_ops, slot_count
 from drystone_base.state.variables import ResourceHandle, Variable, handle_array
@@ -118,3 +119,23 @@ def test_shapes() -> None:
     assert infer_shapes("ResourceApplyGradientDescent", [(), (), (2, 3)], T="float32") == []
     with pytest.raises(ShapeError, match="dimensions must be equal"):
         infer_shapes("ApplyAdagrad", [(2,), (3,), (), (2,)])
+
+
+@pytest.mark.parametrize(
+    ("op", "hyper", "want"),
+    [
+        # var, accumulator and squares; TensorFlow 2.21's variable afterwards.
+        ("AdagradDA", {"lr": 0.05, "l1": 0.1, "l2": 0, "global_step": -1}, -0.0690096),
+        ("AdagradDA", {"lr": 0.05, "l1": -0.1, "l2": 0, "global_step": -1}, -0.0659088),
+        ("ProximalGradientDescent", {"alpha": -0.5, "l1": 0.2, "l2": 0}, 2.0628 + 0.1 + 0.1),
+    ],
+)
+def test_negative_steps_and_rates_move_away_from_zero(
+    op: str, hyper: dict[str, float], want: float
+) -> None:
+    h = {k: np.asarray(v, np.int64 if k == "global_step" else np.float64) for k, v in hyper.items()}
+    slots = [np.array([1.0]), np.array([1.0628]), np.array([1.6125**2 - 1.0628**2])]
+    if op != "AdagradDA":
+        slots = [np.array([2.0628])]
+    grad = np.array([1.0628 if op == "AdagradDA" else 0.2])
+    np.testing.assert_allclose(RULES[op](slots, grad, h, {})[0], want, rtol=1e-4)
