@@ -24,7 +24,7 @@ from drystone_base.loaders._assets import path_tensor
 from drystone_base.loaders._meta import collection, hidden_signature
 from drystone_base.loaders._restore import has_saver, variable_keys
 from drystone_base.loaders._saver import add_saver
-from drystone_base.loaders._write import (
+from drystone_base.loaders.saved_writing import (
     new_folder,
     set_assets,
     set_init,

@@ -22,6 +22,7 @@ from drystone_base.graph import Graph
 from drystone_base.graph.pbtxt import spelled_out
 from drystone_base.loaders._argument_order import argument_orders, order_of
 from drystone_base.loaders._assets import asset_defs, path_tensor
+from drystone_base.loaders._libraries import place_libraries
 from drystone_base.loaders._loaded import Signature, TensorSpec
 from drystone_base.ops.attrs import decode_shape
 
@@ -48,16 +49,22 @@ _UNSAFE = re.compile(r"[\x00\\]|^/|^[A-Za-z]:|(^|/)\.\.(/|$)")
 
 
 class MetaParts(NamedTuple):
-    """A MetaGraphDef without its graph, and the graph as bytes in the file or as a message."""
+    """A MetaGraphDef without its graph, and the graph as bytes in the file or as a message.
+
+    ``folder``: of a model that may carry libraries, which its nodes name from there.
+    """
 
     meta: MetaGraphDef
     graph: memoryview | GraphDef
+    folder: Path | None = None
 
     def load_graph(self) -> Graph:
         """The graph; raises as ``Graph.from_bytes`` does."""
-        if isinstance(self.graph, GraphDef):
-            return Graph.from_proto(self.graph)
-        return Graph.from_bytes(self.graph)
+        held = self.graph
+        graph = Graph.from_proto(held) if isinstance(held, GraphDef) else Graph.from_bytes(held)
+        if self.folder is not None:
+            place_libraries(graph, self.folder)
+        return graph
 
 
 def bad_file(what: str, kind: str, error: object, inner: BaseException | None) -> BadModelFile:

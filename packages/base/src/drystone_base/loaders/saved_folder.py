@@ -49,7 +49,7 @@ def load_saved_model(
         from drystone_base.loaders.saved_model import choose
 
         try:
-            return choose(files.data, chosen, path)
+            return choose(files.data, chosen, path)._replace(folder=folder)
         except BadModelFile:
             from drystone_base.loaders._foreign import SAVED_MODEL, refuse_foreign
 
