@@ -10,6 +10,7 @@ __all__ = ["named"]
 _PACKAGES = {
     "drystone_abi": "drystone-plugin-abi",
     "drystone_base": "drystone-base",
+    "drystone_subgraph": "drystone-subgraph",
 }
 
 

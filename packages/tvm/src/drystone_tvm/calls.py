@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import lru_cache
+from types import EllipsisType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -13,22 +14,25 @@ import drystone_base as ds
 from drystone_base.tracing import operations as ops
 from drystone_base.tracing.calls import call as emit
 
-__all__ = ["OP", "call"]
+__all__ = ["OP", "Called", "call", "session_callable"]
 
 OP: Final = "TvmRuntime"
 _KEPT: Final = 64
 """Sessions of calls on arrays that are kept: for each function and dtypes."""
 
 
-class _Form(NamedTuple):
-    """What is called, and what a call gives; a new version of the library is another form."""
+class Called(NamedTuple):
+    """What is called, and what a call gives; a new version of the library is another one.
+
+    ``shapes``: those of the results; ``...`` where each call gives them, None: the first input's.
+    """
 
     path: str
     version: tuple[int, ...]
     function: str
     given: tuple[str, ...]
     results: tuple[str, ...]
-    has_shape_inputs: bool
+    shapes: tuple[tuple[int, ...], ...] | EllipsisType | None
 
 
 def call(
@@ -173,8 +177,8 @@ def _values(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: An
     given = tuple(str(ds.as_dtype(a.dtype)) for a in arrays)
     results = given[:1] if dtypes is None else tuple(str(ds.as_dtype(d)) for d in dtypes)
     sizes = [np.asarray(_of_arrays(s, arrays), np.int64) for s in shapes or ()]
-    form = _Form(path, _version(path), name, given, results, bool(sizes))
-    return list(_callable(form)(*arrays, *sizes))
+    called = Called(path, _version(path), name, given, results, ... if sizes else None)
+    return list(_callable(called)(*arrays, *sizes))
 
 
 def _of_arrays(shape: Any, arrays: Sequence[Any]) -> Any:
@@ -201,21 +205,26 @@ def _version(path: str) -> tuple[int, ...]:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
-@lru_cache(_KEPT)
-def _callable(form: _Form) -> Callable[..., Any]:
+def session_callable(called: Called) -> Callable[..., Any]:
     """A session's callable of one node; it holds the library open."""
+    ds.plugins.ensure_loaded()
     graph = ds.Graph()
     b = ds.Builder(graph)
     inputs = [
-        b("Placeholder", dtype=dtype, name=f"input_{k}") for k, dtype in enumerate(form.given)
+        b("Placeholder", dtype=dtype, name=f"input_{k}") for k, dtype in enumerate(called.given)
     ]
-    counts = range(len(form.results) if form.has_shape_inputs else 0)
+    counts = range(len(called.results) if called.shapes is ... else 0)
     sizes = [b("Placeholder", dtype="int64", name=f"shape_{k}") for k in counts]
+    stated = () if called.shapes is ... or called.shapes is None else called.shapes
     node = b.node(
-        OP, inputs, sizes, lib_path=form.path, function_name=form.function,
-        Tin=list(form.given), Tout=list(form.results), num_shapes=len(sizes), name="call",
+        OP, inputs, sizes, lib_path=called.path, function_name=called.function,
+        Tin=list(called.given), Tout=list(called.results), output_shapes=list(stated),
+        num_shapes=len(sizes), name="call",
     )  # fmt: skip
-    access = ds.Access(libraries=(form.path,))
-    session = ds.Session(graph, ds.SessionConfig(access=access, optimizer="off"))
+    access = ds.Access(libraries=(called.path,))
+    session = ds.Session(graph, ds.SessionConfig(access=access, optimizer="off", subgraphs="off"))
     fed = [f"{output[0].name}:0" for output in (*inputs, *sizes)]
-    return session.make_callable([f"{node.name}:{k}" for k in range(len(form.results))], fed)
+    return session.make_callable([f"{node.name}:{k}" for k in range(len(called.results))], fed)
+
+
+_callable = lru_cache(_KEPT)(session_callable)

@@ -22,6 +22,7 @@ __all__ = [
 COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "bisect": "drystone_optimizer",
+        "convert": "drystone_tvm",
         "optimize": "drystone_optimizer",
         "partition": "drystone_subgraph",
     }

@@ -26,7 +26,10 @@ _MOST_HELD: Final = 64
 
 
 class Argument(NamedTuple):
-    """What goes in: where it is in the graph, and its sizes, below 0 symbols."""
+    """What goes in: where it is in the graph, and its sizes, below 0 symbols.
+
+    Where a constant is there, the code has that in it, and the argument is not read.
+    """
 
     output: Output
     name: str
@@ -65,14 +68,14 @@ def emit(graph: Graph, arguments: Sequence[Argument], results: Sequence[Output])
 class _Emission:
     def __init__(self, graph: Graph, arguments: Sequence[Argument]) -> None:
         self.lang = language()
-        self.shapes = Shapes(graph, {a.output: a.dims for a in arguments})
+        read = [a for a in arguments if held_tensor(a.output[0]) is None]
+        self.shapes = Shapes(graph, {a.output: a.dims for a in read})
         self.symbols: dict[int, Any] = {}
         for size in dict.fromkeys(d for a in arguments for d in a.dims if d < 0):
             self.symbols[size] = self.lang.te.var(f"n{len(self.symbols)}", "int64")
         self.given = [self._placeholder(a) for a in arguments]
-        self.known: dict[Output, Value] = {
-            a.output: value for a, value in zip(arguments, self.given, strict=True)
-        }
+        values = zip(arguments, self.given, strict=True)
+        self.known: dict[Output, Value] = {a.output: v for a, v in values if a in read}
 
     def _placeholder(self, a: Argument) -> Value:
         if a.dtype not in DTYPES:

@@ -1,0 +1,1 @@
+"""TVM as a subgraph backend: regions that are compiled as they are needed."""

@@ -1,0 +1,66 @@
+"""Whether what TVM compiled is faster than drystone's own kernels, by running both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+import drystone_base as ds
+from drystone_base.graph import Body
+
+__all__ = ["Times", "measure"]
+
+_ROUNDS: Final = 7
+_LEAST: Final = 2e-3
+"""Seconds that a round takes at least: calls of less are repeated in it."""
+
+Array = np.ndarray[Any, Any]
+
+
+class Times(NamedTuple):
+    """Seconds of a call, the least of some rounds of both in turns."""
+
+    compiled: float
+    own: float
+
+    def __str__(self) -> str:
+        return f"{self.compiled * 1e6:.0f} us a call by TVM, {self.own * 1e6:.0f} us by drystone"
+
+
+def measure(
+    compiled: Callable[[Sequence[Array]], Any], body: Body, arrays: Sequence[Array]
+) -> Times:
+    """The times of a compiled region and of the body that it was made of."""
+    graph, feeds = body.graph, []
+    for node in body.args:
+        dtype = node.attrs["T"]
+        for name in list(node.attrs):
+            graph.remove_attr(node, name)
+        graph.set_op(node, "Placeholder")
+        graph.set_attr(node, "dtype", dtype)
+        feeds.append(f"{node.name}:0")
+    fetches = [f"{source.name}:{k}" for source, k in (end.inputs[0] for end in body.results)]
+    graph.remove(body.results)
+    own = ds.Session(graph, ds.SessionConfig(subgraphs="off")).make_callable(fetches, feeds)
+    both = (lambda: compiled(arrays), lambda: own(*arrays))
+    counts = [_count(call) for call in both]
+    least = [float("inf")] * 2
+    for _ in range(_ROUNDS):
+        for k, call in enumerate(both):
+            least[k] = min(least[k], _time(call, counts[k]))
+    return Times(*least)
+
+
+def _count(call: Callable[[], Any]) -> int:
+    call()
+    return max(1, int(_LEAST / max(_time(call, 1), 1e-7)))
+
+
+def _time(call: Callable[[], Any], count: int) -> float:
+    begin = time.perf_counter()
+    for _ in range(count):
+        call()
+    return (time.perf_counter() - begin) / count

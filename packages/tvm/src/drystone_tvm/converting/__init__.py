@@ -1,0 +1,1 @@
+"""SavedModels converted to ones that carry compiled libraries: ``drystone convert``."""

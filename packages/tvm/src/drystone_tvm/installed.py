@@ -1,0 +1,26 @@
+"""What this package adds to ``drystone_base.modules``: the command ``convert``, and a variable.
+
+It is imported by every process that has this package installed, so it imports next to nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from drystone_base.modules import Library, Module
+
+__all__ = ["MODULE"]
+
+
+def _initialise(library: Library, symbol: str) -> None:
+    """Nothing: the op of the plugin is the kernels interface's, and no symbol is asked for."""
+    raise NotImplementedError(f"{symbol} of {library.name}")
+
+
+MODULE: Final = Module(
+    "tvm",
+    (),
+    _initialise,
+    commands={"convert": "drystone_tvm.converting.command:convert"},
+    variables="drystone_tvm.backend.environment:VARIABLES",
+)

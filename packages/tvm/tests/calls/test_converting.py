@@ -1,0 +1,144 @@
+"""SavedModels with libraries: converted, moved, run where TVM is not."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import drystone_base as ds
+from drystone_base.core.errors import KernelError
+from drystone_base.tracing import operations as ops
+
+pytest.importorskip("tvm", reason="apache-tvm is not installed: `nox -s tvm` installs it")
+pytest.importorskip("drystone_subgraph", reason="regions are cut by drystone-subgraph")
+F32 = np.float32
+
+
+def dense(x: Any) -> Any:
+    """A chain, an op without a rule, and a chain behind it."""
+    y = ops.softmax(ops.tanh(x * 2.0 + 1.0))
+    return ops.relu(ops.cumsum(y, 1) - ops.mean(y, [1], keep_dims=True))
+
+
+def image(x: Any) -> Any:
+    """A small convolutional network."""
+    w = np.linspace(-1, 1, 3 * 3 * 2 * 4, dtype=F32).reshape(3, 3, 2, 4)
+    y = ops.relu(ops.conv2d(x, w, strides=[1, 1, 1, 1], padding="SAME") + 0.5)
+    y = ops.max_pool(y, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID")
+    return ops.softmax(ops.mean(y, [1, 2]))
+
+
+def weighted(x: Any) -> Any:
+    """A layer with variables, which the checkpoint has."""
+    return ops.sigmoid(ops.matmul(x, KERNEL) + BIAS)
+
+
+KERNEL = ds.Variable(np.linspace(-1, 1, 12, dtype=F32).reshape(4, 3), name="kernel")
+BIAS = ds.Variable(np.ones(3, F32), name="bias")
+MODELS = {
+    "dense": (dense, [None, 5]),
+    "image": (image, [None, 6, 6, 2]),
+    "weighted": (weighted, [None, 4]),
+}
+
+
+def saved(name: str, folder: Path) -> Path:
+    function, shape = MODELS[name]
+    traced = ds.function(function).trace(ds.Spec(shape))
+    ds.save(traced, folder / name)
+    return folder / name
+
+
+def convert(*words: object) -> Any:
+    command = [sys.executable, "-m", "drystone_base", "convert", *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if "--json" in words:
+        return json.loads(done.stdout)
+    return done
+
+
+def given(name: str) -> np.ndarray[Any, Any]:
+    shape = [3 if size is None else size for size in MODELS[name][1]]
+    return np.random.default_rng(3).normal(size=shape).astype(F32)
+
+
+ELSEWHERE = """
+import sys
+sys.modules["tvm"] = sys.modules["tvm_ffi"] = None
+import numpy as np
+import drystone_base as ds
+folder, inputs, outputs = sys.argv[1:]
+model = ds.load(folder, config=ds.SessionConfig(access=ds.Access(libraries=[folder])))
+np.save(outputs, next(iter(model(np.load(inputs)).values())))
+"""
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_is_converted_moved_and_run_without_tvm(name: str, tmp_path: Path) -> None:
+    model, x = saved(name, tmp_path), given(name)
+    expected = next(iter(ds.load(model)(x).values()))
+    found = convert(model, "--output", tmp_path / "out", "--json")
+    assert found["regions"]
+    assert sum(len(one["nodes"]) for one in found["regions"]) <= found["nodes"]
+    assert {one["op"] for one in found["left"]} >= {"Placeholder"}
+    shutil.rmtree(model)
+    moved = shutil.move(tmp_path / "out", tmp_path / "elsewhere")
+    np.save(tmp_path / "x.npy", x)
+    command = [sys.executable, "-c", ELSEWHERE, moved, tmp_path / "x.npy", tmp_path / "y.npy"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected, rtol=1e-5, atol=1e-6)
+
+
+def opened(folder: Path) -> Any:
+    return ds.load(folder, config=ds.SessionConfig(access=ds.Access(libraries=(folder,))))
+
+
+def test_libraries_are_opened_only_where_that_is_allowed_and_as_they_were(tmp_path: Path) -> None:
+    out, x = tmp_path / "out", given("dense")
+    done = convert(saved("dense", tmp_path), "--output", out, "--ops", "Tanh,Mul,AddV2,Softmax")
+    assert done.returncode == 0, done.stderr
+    assert "tvm_subgraph_0" in done.stdout
+    assert "left: 1 x Cumsum: Cumsum is none of the ops that are asked for" in done.stdout
+    with pytest.raises(KernelError, match="may not open library") as caught:
+        ds.load(out)(x)
+    assert caught.value.code == "access-denied"
+    assert str(out / "assets.extra") in str(caught.value)
+    assert opened(out)(x)
+    (library,) = (out / "assets.extra" / "tvm").iterdir()
+    whole = library.read_bytes()
+    library.write_bytes(whole.replace(b"tanh", b"tanf") + b"x")
+    with pytest.raises(KernelError, match="another one than the graph was made with"):
+        opened(out)(x)
+    library.unlink()
+    with pytest.raises(KernelError, match="cannot be read: No such file"):
+        opened(out)(x)
+    library.write_bytes(whole)
+    ds.save(opened(out), tmp_path / "again")
+    assert opened(out)(x)
+
+
+def test_what_cannot_be_converted_is_refused(tmp_path: Path) -> None:
+    model = saved("dense", tmp_path)
+    for words, text in (
+        (("--ops", "Softmx"), "did you mean|there is no rule for op 'Softmx'"),
+        (("--target", "cuda"), "there is no target 'cuda'"),
+    ):
+        done = convert(model, "--output", tmp_path / "out", *words)
+        assert done.returncode == 2
+        assert any(part in done.stderr for part in text.split("|")), done.stderr
+        assert not (tmp_path / "out").exists()
+    done = convert(model, "--output", model)
+    assert done.returncode == 2
+    assert "is there already" in done.stderr
+    ds.write_graph(ds.Graph(), tmp_path / "graph.pb")
+    done = convert(tmp_path / "graph.pb", "--output", tmp_path / "out")
+    assert "cannot carry libraries" in done.stderr
+    assert "Examples:" in convert("--help").stdout
