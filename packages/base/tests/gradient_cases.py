@@ -227,12 +227,12 @@ def running(rng: Rng, _: str) -> Case:
     return Case([apart(rng, 2, 3, 2), np.int32(rng.integers(-3, 3))], attrs)
 
 
-@case("SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin")
+@case("SegmentSum", "SegmentMean", "SegmentMax", "SegmentMin", "SegmentProd")
 def segments(rng: Rng, _: str) -> Case:
     return Case([apart(rng, 5, 2), np.sort(rng.integers(0, 3, 5)).astype(np.int32)])
 
 
-@case("UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin")
+@case("UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd")
 def unsorted_segments(rng: Rng, _: str) -> Case:
     return Case([apart(rng, 5, 2), ints(2, 0, -1, 2, 1), np.int32(3)])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import gradient_cases_factors as gradient_cases_factors
 import gradient_cases_layers as gradient_cases_layers  # which adds to the table
 import gradient_cases_special as gradient_cases_special
 import numpy as np
@@ -20,8 +21,11 @@ from drystone_base.graph.validate import output_dtypes
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.defs import find
 
-SYMMETRIC = {"Cholesky"}
+SYMMETRIC = {"Cholesky", "SelfAdjointEig", "SelfAdjointEigV2"}
 """Ops of symmetric matrices, of which only symmetric differences have a meaning."""
+
+MANY_SHAPES = {"Qr", "Svd"}
+"""Ops whose rules differ for wide, square and tall matrices."""
 
 
 class Checked:
@@ -89,13 +93,13 @@ class Checked:
 
 @pytest.mark.parametrize("op", sorted(CASES))
 def test_rule(op: str) -> None:
-    for seed in range(2):
+    for seed in range(6 if op in MANY_SHAPES else 2):
         rng = np.random.default_rng(seed)
         Checked(op, CASES[op](rng), rng).check(op)
 
 
 def test_every_rule_is_checked() -> None:
-    for module in (gradient_cases_layers, gradient_cases_special):
+    for module in (gradient_cases_factors, gradient_cases_layers, gradient_cases_special):
         assert module.__name__  # it is imported for what it adds
     rules = set(RULES.load_all())
     assert rules == set(RULES.index)

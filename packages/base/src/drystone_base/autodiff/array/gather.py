@@ -95,8 +95,7 @@ def _order(b: Builder, parts: list[Output]) -> Output:
 @rule("GatherNd")
 def _gather_nd(b: Builder, node: Node, grads: list[Any]) -> Grads:
     x, indices = node.inputs
-    shape = b("Shape", x, out_type=b.dtype(indices))
-    return [b("ScatterNd", indices, grads[0], shape), None]
+    return [b("ScatterNd", indices, grads[0], _shape(b, x, indices)), None]
 
 
 @rule("ScatterNd")
@@ -111,7 +110,7 @@ def _scatter_update(b: Builder, node: Node, grads: list[Any]) -> Grads:
     return [kept, None, b("GatherNd", grads[0], indices)]
 
 
-@rule("TensorScatterAdd")
+@rule("TensorScatterAdd", "ScatterNdNonAliasingAdd")
 def _scatter_add(b: Builder, node: Node, grads: list[Any]) -> Grads:
     return [grads[0], None, b("GatherNd", grads[0], node.inputs[1])]
 
@@ -119,6 +118,22 @@ def _scatter_add(b: Builder, node: Node, grads: list[Any]) -> Grads:
 @rule("TensorScatterSub")
 def _scatter_sub(b: Builder, node: Node, grads: list[Any]) -> Grads:
     return [grads[0], None, b("Neg", b("GatherNd", grads[0], node.inputs[1]))]
+
+
+@rule("TensorScatterMax", "TensorScatterMin")
+def _scatter_extreme(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """Those that are equal share the gradient."""
+    x, indices, updates = node.inputs
+    y, dtype = (node, 0), b.dtype(node.inputs[0])
+    kept = b("Cast", b("Equal", x, y), DstT=dtype)
+    hits = b("Cast", b("Equal", updates, b("GatherNd", y, indices)), DstT=dtype)
+    count = b("AddV2", kept, b("ScatterNd", indices, hits, _shape(b, x, indices)))
+    share = b("RealDiv", grads[0], count)
+    return [b("Mul", share, kept), None, b("Mul", b("GatherNd", share, indices), hits)]
+
+
+def _shape(b: Builder, x: Output, indices: Output) -> Output:
+    return b("Shape", x, out_type=b.dtype(indices))
 
 
 @rule("TopK", "TopKV2")

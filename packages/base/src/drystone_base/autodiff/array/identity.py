@@ -19,6 +19,12 @@ def _identity(_b: Builder, _node: Node, grads: list[Any]) -> Grads:
     return [grads[0]]
 
 
+@rule("CheckNumericsV2", "DebugIdentityV2", "Print")
+def _watched(_b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """The first input is handed on; what else there is, is looked at or printed."""
+    return [grads[0], *[None] * (len(node.inputs) - 1)]
+
+
 @rule("IdentityN", slices=True)
 def _identity_n(_b: Builder, _node: Node, grads: list[Any]) -> Grads:
     return grads

@@ -38,30 +38,43 @@ def _matrix_set_diag(b: Builder, node: Node, grads: list[Any]) -> Grads:
     return [b("MatrixSetDiag", grads[0], zeros), b("MatrixDiagPart", grads[0])]
 
 
-@rule("MatrixDiagPartV3")
+@rule("MatrixDiagPartV2", "MatrixDiagPartV3")
 def _matrix_diag_part_v3(b: Builder, node: Node, grads: list[Any]) -> Grads:
     x, k, _ = node.inputs
-    align = node.attr("align")
-    back = b("MatrixSetDiagV3", b("ZerosLike", x), grads[0], k, align=align)
-    real = b("MatrixDiagPartV3", back, k, b.like(0, x), align=align)
+    back = _set(b, node, b("ZerosLike", x), grads[0], k)
+    real = _taken(b, node, back, k)
     return [back, None, _sum(b, b("Sub", grads[0], real))]
 
 
-@rule("MatrixSetDiagV3")
+@rule("MatrixSetDiagV2", "MatrixSetDiagV3")
 def _matrix_set_diag_v3(b: Builder, node: Node, grads: list[Any]) -> Grads:
     _, diagonal, k = node.inputs
-    align = node.attr("align")
-    kept = b("MatrixSetDiagV3", grads[0], b("ZerosLike", diagonal), k, align=align)
-    return [kept, b("MatrixDiagPartV3", grads[0], k, b.like(0, diagonal), align=align), None]
+    kept = _set(b, node, grads[0], b("ZerosLike", diagonal), k)
+    return [kept, _taken(b, node, grads[0], k), None]
 
 
-@rule("MatrixDiagV3")
+@rule("MatrixDiagV2", "MatrixDiagV3")
 def _matrix_diag_v3(b: Builder, node: Node, grads: list[Any]) -> Grads:
-    diagonal, k = node.inputs[:2]
-    align = node.attr("align")
-    part = b("MatrixDiagPartV3", grads[0], k, b.like(0, diagonal), align=align)
-    beside = b("MatrixSetDiagV3", grads[0], b("ZerosLike", part), k, align=align)
+    k = node.inputs[1]
+    part = _taken(b, node, grads[0], k)
+    beside = _set(b, node, grads[0], b("ZerosLike", part), k)
     return [part, None, None, None, _sum(b, beside)]
+
+
+def _taken(b: Builder, node: Node, x: Output, k: Output) -> Output:
+    """Diagonals, of the version of the op that is differentiated: the third says how they align."""
+    version, align = _version(node)
+    return b(f"MatrixDiagPart{version}", x, k, b.like(0, x), **align)
+
+
+def _set(b: Builder, node: Node, x: Output, diagonals: Output, k: Output) -> Output:
+    version, align = _version(node)
+    return b(f"MatrixSetDiag{version}", x, diagonals, k, **align)
+
+
+def _version(node: Node) -> tuple[str, dict[str, Any]]:
+    version = node.op[-2:]
+    return version, {"align": node.attr("align")} if version == "V3" else {}
 
 
 def _sum(b: Builder, x: Output) -> Output:

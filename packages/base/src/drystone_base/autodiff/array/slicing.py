@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, rule
+from drystone_base.autodiff._registry import Grads, reduced, rule
 from drystone_base.core.dtypes import INT32
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -35,6 +35,16 @@ def _strided_slice(b: Builder, node: Node, grads: list[Any]) -> Grads:
 def _strided_slice_grad(b: Builder, node: Node, grads: list[Any]) -> Grads:
     ends = node.inputs[1:4]
     return [*[None] * 4, b("StridedSlice", grads[0], *ends, **_masks(node))]
+
+
+@rule("TensorStridedSliceUpdate")
+def _strided_slice_update(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """What was put in may have been broadcast."""
+    _, *ends, value = node.inputs
+    taken = b("StridedSlice", grads[0], *ends, **_masks(node))
+    kept = b(node.op, grads[0], *ends, b("ZerosLike", taken), **_masks(node))
+    axes = b.node("BroadcastGradientArgs", b.shape(value), b.shape(taken))
+    return [kept, None, None, None, reduced(b, taken, value, (axes, 0))]
 
 
 def _inner(b: Builder, node: Node, grad: Output) -> Output:

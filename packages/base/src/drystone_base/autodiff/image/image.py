@@ -47,3 +47,11 @@ def _crop_and_resize(b: Builder, node: Node, grads: list[Any]) -> Grads:
     by_image = b("CropAndResizeGradImage", grads[0], boxes, which, b.shape(x), T=b.dtype(x),
                  method=node.attr("method"))  # fmt: skip
     return [by_image, b("CropAndResizeGradBoxes", grads[0], x, boxes, which), None, None]
+
+
+@rule("ScaleAndTranslate")
+def _scale_and_translate(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    x, _, scale, translation = node.inputs
+    attrs = {k: node.full_attrs()[k] for k in ("kernel_type", "antialias")}
+    given = b("ScaleAndTranslateGrad", grads[0], x, scale, translation, **attrs)
+    return [given, None, None, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from drystone_base.autodiff._registry import Grads, reduced, rule
-from drystone_base.core.dtypes import INT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
 
@@ -15,6 +15,18 @@ __all__: list[str] = []
 @rule("MatMul")
 def _matmul(b: Builder, node: Node, grads: list[Any]) -> Grads:
     return _product(b, node, grads[0], "transpose_a", "transpose_b")
+
+
+@rule("SparseMatMul")
+def _sparse_matmul(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """Operands are float32 or bfloat16, the product is float32."""
+    kinds = [b.dtype(v) for v in node.inputs]
+    wide = [b("Cast", v, DstT=FLOAT32) for v in node.inputs]
+    full = node.full_attrs()
+    flags = {k: full[k] for k in ("transpose_a", "transpose_b")}
+    again = b.node("MatMul", *wide, **flags)
+    found = _product(b, again, grads[0], "transpose_a", "transpose_b")
+    return [b("Cast", g, DstT=kind) for g, kind in zip(found, kinds, strict=True)]
 
 
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")

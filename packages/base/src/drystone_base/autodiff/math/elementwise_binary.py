@@ -120,3 +120,9 @@ def _clip(b: Builder, node: Node, grads: list[Any]) -> Grads:
 @rule("AddN", "AccumulateNV2")
 def _add_n(_: Builder, node: Node, grads: list[Any]) -> Grads:
     return [grads[0]] * len(node.inputs)
+
+
+@rule("Cross")
+def _cross(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    x, y = node.inputs
+    return [b("Cross", y, grads[0]), b("Cross", grads[0], x)]

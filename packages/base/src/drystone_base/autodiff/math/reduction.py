@@ -95,3 +95,12 @@ def _cumprod(b: Builder, node: Node, grads: list[Any]) -> Grads:
     given = {"exclusive": attrs["exclusive"], "reverse": not attrs["reverse"]}
     total = b("Cumsum", b("Mul", (node, 0), grads[0]), node.inputs[1], **given)
     return [b("RealDiv", total, node.inputs[0]), None]
+
+
+@rule("NthElement")
+def _nth_element(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """Those that are equal share the gradient."""
+    x, last = node.inputs[0], b.const(-1, INT32)
+    hit = b("Cast", b("Equal", b("ExpandDims", (node, 0), last), x), DstT=b.dtype(x))
+    share = b("RealDiv", b("ExpandDims", grads[0], last), b("Sum", hit, last, keep_dims=True))
+    return [b("Mul", share, hit), None]

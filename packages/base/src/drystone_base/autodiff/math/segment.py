@@ -72,16 +72,39 @@ def _unsorted_extreme(b: Builder, node: Node, grads: list[Any]) -> Grads:
     return [b("SelectV2", hit, rows, b("ZerosLike", rows)), None, None]
 
 
-@rule("SparseSegmentSum")
+@rule("SegmentProd", "UnsortedSegmentProd")
+def _product(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """The product of the others: a quotient, and where one is 0, the product without it."""
+    data, ids, *count = node.inputs
+    zero, ones = b("Equal", data, b("ZerosLike", data)), b("OnesLike", data)
+    total = node.op.replace("Prod", "Sum")
+
+    def rows(values: Output) -> Output:
+        return _kept_rows(b, node, values)[0] if count else _rows(b, values, ids)
+
+    zeros = rows(b(total, b("Cast", zero, DstT=b.dtype(data)), ids, *count))
+    safe = b("SelectV2", zero, ones, data)
+    others = rows(b(node.op, safe, ids, *count))
+    quotient = b("RealDiv", others, safe)
+    alone = b("SelectV2", zero, b("LessEqual", zeros, ones), b("Less", zeros, ones))
+    rest = b("SelectV2", alone, quotient, b("ZerosLike", data))
+    return [b("Mul", rows(grads[0]), rest), *[None] * (1 + len(count))]
+
+
+@rule("SparseSegmentSum", "SparseSegmentSumWithNumSegments")
 def _sparse_sum(b: Builder, node: Node, grads: list[Any]) -> Grads:
-    data, indices, ids = node.inputs
-    return [b("UnsortedSegmentSum", _rows(b, grads[0], ids), indices, _first(b, data)), None, None]
+    data, indices, ids, *count = node.inputs
+    found = b("UnsortedSegmentSum", _rows(b, grads[0], ids), indices, _first(b, data))
+    return [found, None, None, *[None] * len(count)]
 
 
-@rule("SparseSegmentMean", "SparseSegmentSqrtN")
+@rule("SparseSegmentMean", "SparseSegmentSqrtN", "SparseSegmentMeanWithNumSegments",
+      "SparseSegmentSqrtNWithNumSegments")  # fmt: skip
 def _sparse_mean(b: Builder, node: Node, grads: list[Any]) -> Grads:
-    data, indices, ids = node.inputs
-    return [b(f"{node.op}Grad", grads[0], indices, ids, _first(b, data)), None, None]
+    data, indices, ids, *count = node.inputs
+    op = f"{node.op.removesuffix('WithNumSegments')}Grad"
+    found = b(op, grads[0], indices, ids, _first(b, data))
+    return [found, None, None, *[None] * len(count)]
 
 
 def _first(b: Builder, x: Output) -> Output:

@@ -111,3 +111,45 @@ def _cumulative(b: Builder, node: Node, grads: list[Any]) -> Grads:
 
     g = grads[0]
     return [b("Sub", part(g), part(b("Neg", g))), None]
+
+
+@rule("BesselJ0", "BesselY0", "BesselK0")
+def _bessel_0(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    return [b("Neg", b("Mul", grads[0], b(node.op.replace("0", "1"), node.inputs[0])))]
+
+
+@rule("BesselJ1", "BesselY1")
+def _bessel_1(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    x = node.inputs[0]
+    slope = b("Sub", b(node.op.replace("1", "0"), x), _over(b, node, x))
+    return [b("Mul", grads[0], slope)]
+
+
+@rule("BesselK1")
+def _bessel_k1(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    x = node.inputs[0]
+    slope = b("AddV2", b("BesselK0", x), b("RealDiv", (node, 0), x))
+    return [b("Neg", b("Mul", grads[0], slope))]
+
+
+@rule("BesselK0e")
+def _bessel_k0e(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    return [b("Mul", grads[0], b("Sub", (node, 0), b("BesselK1e", node.inputs[0])))]
+
+
+@rule("BesselK1e")
+def _bessel_k1e(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    x, y = node.inputs[0], (node, 0)
+    slope = b("Sub", b("Sub", y, b("RealDiv", y, x)), b("BesselK0e", x))
+    return [b("Mul", grads[0], slope)]
+
+
+@rule("Spence")
+def _spence(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """log(x) / (1 - x), which goes to -1 at 1."""
+    x = node.inputs[0]
+    ones = b("OnesLike", x)
+    at_one = b("Equal", x, ones)
+    rest = b("SelectV2", at_one, ones, b("Sub", ones, x))
+    slope = b("SelectV2", at_one, b("Neg", ones), b("RealDiv", b("Log", x), rest))
+    return [b("Mul", grads[0], slope)]

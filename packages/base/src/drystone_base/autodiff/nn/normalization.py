@@ -86,3 +86,11 @@ def _written_out(
 def _lrn(b: Builder, node: Node, grads: list[Any]) -> Grads:
     attrs = {k: node.full_attrs()[k] for k in ("depth_radius", "bias", "alpha", "beta")}
     return [b("LRNGrad", grads[0], node.inputs[0], (node, 0), **attrs)]
+
+
+@rule("BatchNormWithGlobalNormalization")
+def _global_normalization(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    x, mean, variance, _, scale = node.inputs
+    attrs = {k: node.attr(k) for k in ("variance_epsilon", "scale_after_normalization")}
+    given = b.node(f"{node.op}Grad", x, mean, variance, scale, grads[0], **attrs)
+    return [(given, k) for k in range(5)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from drystone_base.autodiff._registry import Grads, rule
+from drystone_base.core.dtypes import INT64
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node
 
@@ -44,6 +45,13 @@ def _max_pool_grad(b: Builder, node: Node, grads: list[Any]) -> Grads:
     return [None, None, b(f"{node.op}Grad", x, y, grads[0], **attrs)]
 
 
+@rule("MaxPoolGradV2")
+def _max_pool_grad_v2(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    x, y, _, ksize, strides = node.inputs
+    given = b("MaxPoolGradGradV2", x, y, grads[0], ksize, strides, **_attrs(node))
+    return [None, None, given, None, None]
+
+
 @rule("MaxPoolGradGrad", "MaxPool3DGradGrad")
 def _max_pool_grad_grad(b: Builder, node: Node, grads: list[Any]) -> Grads:
     x, y, _ = node.inputs
@@ -59,3 +67,19 @@ def _avg_pool(b: Builder, node: Node, grads: list[Any]) -> Grads:
 @rule("AvgPoolGrad", "AvgPool3DGrad")
 def _avg_pool_grad(b: Builder, node: Node, grads: list[Any]) -> Grads:
     return [None, b(node.op.removesuffix("Grad"), grads[0], **_attrs(node))]
+
+
+@rule("FractionalMaxPool")
+def _fractional_max(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    places = (node, 1), (node, 2)
+    overlapping = node.full_attrs()["overlapping"]
+    return [b("FractionalMaxPoolGrad", node.inputs[0], (node, 0), grads[0], *places,
+              overlapping=overlapping)]  # fmt: skip
+
+
+@rule("FractionalAvgPool")
+def _fractional_average(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    shape = b("Shape", node.inputs[0], out_type=INT64)
+    overlapping = node.full_attrs()["overlapping"]
+    return [b("FractionalAvgPoolGrad", shape, grads[0], (node, 1), (node, 2),
+              overlapping=overlapping)]  # fmt: skip
