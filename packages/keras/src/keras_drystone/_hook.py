@@ -23,6 +23,7 @@ from drystone_base.core.errors import BadRequest
 __all__ = ["install"]
 
 NAME: Final = "drystone"
+_ASKED: Final = "KERAS_BACKEND"
 _CONFIG: Final = "keras.src.backend.config"
 _SET: Final = "PLUGGABLE_BACKENDS = frozenset(["
 _NEEDED: Final = "keras>=3.16, or keras-nightly>=3.16.0.dev2026102704"
@@ -36,8 +37,7 @@ def install() -> None:
     knows no backends of others, and (``keras-imported``) where it runs on another one already.
     """
     _check_installed()
-    os.environ.setdefault("KERAS_BACKEND", NAME)
-    if os.environ["KERAS_BACKEND"] != NAME:
+    if os.environ.get(_ASKED, NAME) != NAME:
         return
     loaded = sys.modules.get(_CONFIG)
     if loaded is not None:
@@ -86,7 +86,21 @@ class _Finder(MetaPathFinder):
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Loads the module with one more name in its set."""
+    """Loads the module with one more name in its set, and that name as the one asked for.
+
+    The name is in the environment no longer than the module reads it: a process that this one
+    starts, and TensorFlow in it, import Keras without this loader, and would find no such backend.
+    """
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run the changed text."""
+        asked = os.environ.get(_ASKED)
+        os.environ[_ASKED] = NAME
+        try:
+            super().exec_module(module)
+        finally:
+            if asked is None:
+                del os.environ[_ASKED]
 
     def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002
         """The code of the changed text; compiled again: the cached one has not the name."""

@@ -27,6 +27,14 @@ def test_a_program_that_asks_for_another_backend_keeps_it() -> None:
     assert found.stdout == "numpy\n", found.stderr
 
 
+def test_processes_that_are_started_later_are_not_told_of_the_backend() -> None:
+    """Keras, and TensorFlow, which imports it, would refuse a name that they do not know."""
+    found = run("import keras_drystone, keras, os; print('KERAS_BACKEND' in os.environ)")
+    assert found.stdout == "False\n", found.stderr
+    asked = "import keras_drystone, keras, os; print(os.environ['KERAS_BACKEND'])"
+    assert run(asked, KERAS_BACKEND="drystone").stdout == "drystone\n"
+
+
 def test_a_script_that_says_import_keras_alone_runs(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text("import sys, keras\nprint(keras.config.backend(), sys.argv[1:])\n")

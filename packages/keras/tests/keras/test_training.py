@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import keras
@@ -197,6 +198,46 @@ def test_mixed_precision(policy: str) -> None:
     assert losses[-1] < 0.7 * losses[0]
     assert hidden.kernel.dtype == "float32"
     assert hidden.compute_dtype == policy.removeprefix("mixed_")
+
+
+def test_inputs_are_found_by_name_and_may_be_left_out() -> None:
+    first, second = keras.Input((3,), name="b"), keras.Input((2,), name="a", optional=True)
+    layer = layers.Dense(1, kernel_initializer="ones")
+
+    class Maybe(layers.Layer):  # type: ignore[misc]
+        def call(self, x: Any, more: Any = None) -> Any:
+            return x if more is None else layers.concatenate([x, more])
+
+        def compute_output_shape(self, x_shape: Any, more_shape: Any = None) -> Any:
+            return (x_shape[0], x_shape[1] + (more_shape[1] if more_shape else 0))
+
+    given = {"b": first, "a": second}
+    model = keras.Model(given, [layer(first), Maybe()(first, second)])
+    x, more = X[:4], np.ones((4, 2), F32)
+    sums, both = model.predict({"a": more, "b": x}, verbose=0)
+    np.testing.assert_allclose(sums[:, 0], x.sum(1), rtol=1e-5)
+    np.testing.assert_array_equal(both, np.concatenate([x, more], 1))
+    np.testing.assert_array_equal(model.predict({"b": x, "a": None}, verbose=0)[1], x)
+
+
+def test_a_model_that_a_step_builds_can_be_saved_and_loaded(tmp_path: Path) -> None:
+    @keras.saving.register_keras_serializable("tests")
+    class Subclassed(keras.Model):  # type: ignore[misc]
+        def __init__(self, **settings: Any) -> None:
+            super().__init__(**settings)
+            self.layer = layers.Dense(1)
+
+        def call(self, x: Any) -> Any:
+            return self.layer(x)
+
+    model = Subclassed()
+    model.compile("adam", "mse")
+    model.fit(X, Y, verbose=0)
+    assert model.get_build_config() == {"input_shape": (32, 3)}
+    model.save(tmp_path / "m.keras")
+    loaded = keras.saving.load_model(tmp_path / "m.keras")
+    assert loaded.built
+    np.testing.assert_allclose(loaded.predict(X, verbose=0), model.predict(X, verbose=0))
 
 
 def test_what_is_frozen_stays() -> None:

@@ -98,9 +98,18 @@ def _started(
             stdout=log,
             stderr=log,
             pass_fds=(writer, asked.fileno()),
-            env=os.environ | mark,
+            env=_environment() | mark,
             start_new_session=True,
         )
+
+
+def _environment() -> dict[str, str]:
+    """That of this process, without a backend of Keras.
+
+    The child may import TensorFlow, which imports Keras: a backend that is a package of others may
+    be known in this process alone.
+    """
+    return {name: value for name, value in os.environ.items() if name != "KERAS_BACKEND"}
 
 
 def _answer(said: bytes, nonce: str) -> tuple[list[Any] | None, int]:

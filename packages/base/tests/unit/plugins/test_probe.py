@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from plugin_files import VARIANTS, Compile, own_settings, plugin
 from drystone_base.core.errors import BadRequest
 from drystone_base.core.plugin_settings import Settings, current
 from drystone_base.modules import wanted
-from drystone_base.plugins import _manager, _probe, _probe_child, configure
+from drystone_base.plugins import _manager, _probe, _probe_child, _probe_run, configure
 from drystone_base.plugins._manager import check_file
 from drystone_base.plugins._probe import probe
 from drystone_base.plugins._record import StepResult, passed
@@ -237,3 +238,13 @@ def test_a_trial_loads_no_other_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     request = {"imports": ["any"], "name": "x", "path": "x.so", "modules": [], "without": []}
     with pytest.raises(InterruptedError):
         _probe_child._try(request, pytest.fail)
+
+
+def test_the_child_is_not_told_of_a_backend_of_keras(monkeypatch: pytest.MonkeyPatch) -> None:
+    """TensorFlow imports Keras, which would refuse one that only this process knows."""
+    monkeypatch.setenv("KERAS_BACKEND", "drystone")
+    code = "import os; raise SystemExit(int('KERAS_BACKEND' in os.environ))"
+    monkeypatch.setattr(_probe_run, "_CHILD", code)
+    with tempfile.TemporaryFile() as log:
+        child = _probe_run._started({}, log.fileno(), log, {})
+        assert child.wait(60) == 0

@@ -5,20 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-from keras.src import tree
-
-from drystone_base.api.function import Spec, Traced
-from drystone_base.core.dtypes import from_numpy
-from drystone_base.tracing.nests import mapped
-from keras_drystone.src.tensor import wrapped
+from drystone_base.api.function import Traced
+from keras_drystone.src.stepping import arrays_of, specs_of, tensors_of
 from keras_drystone.src.variable import Frozen, frozen
 
 __all__ = ["Compiled"]
 
 
 class Compiled:
-    """A function of one nest of arrays, whose first axis is a batch of any size.
+    """A function of one nest of arrays, or None, whose first axis is a batch of any size.
 
     Variables that the function only reads are constants of the graph, so that what computes with
     them is done once, when the graph is optimized; when one of them changes, the function is traced
@@ -31,8 +26,7 @@ class Compiled:
 
     def __call__(self, data: Any) -> Any:
         """What the function gives for the arrays."""
-        flat = [np.asarray(x) for x in tree.flatten(data)]
-        key = (_structure(data), tuple((x.shape[1:], x.ndim, x.dtype) for x in flat))
+        data, key, flat = arrays_of(data)
         found = self._made.get(key)
         if found is None or not found[0].is_current():
             found = self._made[key] = self._traced(data)
@@ -48,18 +42,7 @@ class Compiled:
 
     def _once(self, data: Any, taken: Frozen) -> Traced:
         with frozen(taken):
-            specs = tree.map_structure(_spec, data)
-            return Traced(self._name, self._called, {"data": specs}, None)
+            return Traced(self._name, self._called, specs_of(data), None)
 
     def _called(self, arguments: Any) -> Any:
-        return self._function(mapped(arguments["data"], wrapped))
-
-
-def _structure(data: Any) -> Any:
-    return str(tree.map_structure(lambda _: 0, data))
-
-
-def _spec(x: Any) -> Spec:
-    """The spec of arrays like this one, of any number of rows."""
-    array = np.asarray(x)
-    return Spec.of((None, *array.shape[1:]) if array.ndim else (), from_numpy(array.dtype))
+        return self._function(tensors_of(arguments))

@@ -1,4 +1,7 @@
-"""Steps of training and evaluating: traced once for each signature, one native call each."""
+"""Steps of training and evaluating: traced once for each signature, one native call each.
+
+``arrays_of``, ``specs_of`` and ``tensors_of`` are how nests of arrays come into graphs.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from drystone_base.tracing.nests import leaves, mapped
 from drystone_base.tracing.tensor import Tensor
 from keras_drystone.src.tensor import wrapped
 
-__all__ = ["Step"]
+__all__ = ["Step", "arrays_of", "specs_of", "tensors_of"]
 
 
 class Step:
@@ -38,13 +41,11 @@ class Step:
 
     def __call__(self, data: Any) -> Any:
         """What the function gives for a batch: a nest of arrays, some of which may be None."""
-        data = mapped(data, _array)
-        flat = [leaf for _, leaf in leaves(data)]
-        key = tuple((path, _key(leaf)) for path, leaf in leaves(data))
+        data, key, flat = arrays_of(data)
         made = None if self._again else self._made.get(key)
         if made is None:
             made = self._made[key] = self.traced(data)
-        return made(*(leaf for leaf in flat if leaf is not None))
+        return made(*flat)
 
     @property
     def traces(self) -> list[Traced]:
@@ -53,11 +54,29 @@ class Step:
 
     def traced(self, data: Any) -> Traced:
         """The trace for batches like this one."""
-        specs = {"data": mapped(data, _spec)}
+        specs = specs_of(data)
         return Traced(self._name, self._called, specs, None, self._check_numerics)
 
     def _called(self, arguments: Any) -> Any:
-        return self._function(mapped(arguments["data"], _tensor))
+        return self._function(tensors_of(arguments))
+
+
+def arrays_of(data: Any) -> tuple[Any, Any, list[Any]]:
+    """A nest with arrays as its leaves, what a trace for it depends on, and those not left out."""
+    data = mapped(data, _array)
+    plain = list(leaves(data))
+    key = tuple((path, _key(leaf)) for path, leaf in plain)
+    return data, key, [leaf for _, leaf in plain if leaf is not None]
+
+
+def specs_of(data: Any) -> dict[str, Any]:
+    """The arguments of a trace for nests like this one, of any number of rows."""
+    return {"data": mapped(data, _spec)}
+
+
+def tensors_of(arguments: Any) -> Any:
+    """The nest of tensors that a trace is given."""
+    return mapped(arguments["data"], _tensor)
 
 
 def _array(leaf: Any) -> Any:

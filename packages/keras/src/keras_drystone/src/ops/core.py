@@ -149,11 +149,15 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """What a function gives, as ``KerasTensor`` s: it is traced, and nothing is computed."""
+    """What a function gives, as ``KerasTensor`` s: it is traced, and nothing is computed.
+
+    Tensors of a trace that this is asked in stand for their shapes and dtypes, too: models that
+    are first called in a step are built there.
+    """
     trace = Trace()
 
     def given(x: Any) -> Any:
-        if not isinstance(x, KerasTensor):
+        if not isinstance(x, KerasTensor | SymbolicTensor) or x.shape is None:
             return x
         sizes = [-1 if d is None else d for d in x.shape]
         place = trace.placeholder(as_dtype(x.dtype), sizes, "argument")
