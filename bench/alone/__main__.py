@@ -26,6 +26,7 @@ SECTIONS = {
     "optimizers": "round_trip",
     "small-files": "small_files",
     "network": "network",
+    "pjrt": "pjrt",
 }
 """Sections by name, in the order they run, with the module of each."""
 

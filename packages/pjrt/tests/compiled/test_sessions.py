@@ -9,10 +9,15 @@ import numpy as np
 import pytest
 
 import drystone_base as ds
-from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph
 from drystone_base.ops.attrs import TensorAttr
-from drystone_subgraph import PartitionConfig, executables, partition_with_report
+from drystone_subgraph import (
+    PartitionConfig,
+    SubgraphWarning,
+    executables,
+    partition_with_report,
+)
 
 RNG = np.random.default_rng(5)
 W = RNG.normal(size=(8, 64)).astype(np.float32)
@@ -95,3 +100,20 @@ def test_runs_go_on_while_a_region_is_compiled() -> None:
         found = session.run("y:0", {"x:0": X})
         np.testing.assert_allclose(found, expected(X), rtol=1e-5, atol=1e-6)
     assert next(e.fallbacks for e in executables(session)) > 0
+
+
+def test_an_index_beyond_its_bounds_is_the_error_that_it_is_without() -> None:
+    graph = layer()
+    places = graph.add("Placeholder", "places", attrs={"dtype": INT32, "shape": (-1,)})
+    attrs = {"Tparams": FLOAT32, "Tindices": INT32, "validate_indices": True}
+    graph.add("Gather", "rows", [graph["y"], places], attrs=attrs)
+    session = ds.Session(graph, ds.SessionConfig(subgraphs="pjrt"))
+    feeds = {"x:0": X, "places:0": np.asarray([3, 0], np.int32)}
+    found = session.run("rows:0", feeds)
+    np.testing.assert_allclose(found, expected(X)[[3, 0]], rtol=1e-5, atol=1e-6)
+    feeds["places:0"] = np.asarray([4], np.int32)
+    with (
+        pytest.warns(SubgraphWarning, match="a condition of region"),
+        pytest.raises(ds.KernelError, match="4"),
+    ):
+        session.run("rows:0", feeds)

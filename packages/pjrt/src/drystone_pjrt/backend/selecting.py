@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from drystone_base.graph import Node
@@ -48,14 +49,38 @@ class _Selector(ContainOpSelector):
             for dtype in output_dtypes(end) or ():
                 if dtype.ref or dtype.label not in ELEMENTS:
                     return f"{node.op} of {dtype}"
-        emitter = emitters().get(node.op)
-        if emitter is None:  # a fused layer, which is taken apart
-            return ""
-        for k in emitter.static:
-            if -len(node.inputs) <= k < len(node.inputs) and not _follows(node.inputs[k][0], 0):
-                return f"input {k} of {node.op} is not constant"
-        why = emitter.check(node)
+        unknown = next((source for source in _static(node) if not _follows(source, 0)), None)
+        if unknown is not None:
+            return f"{node.op} needs {unknown.name!r} beforehand, which no shape and constant says"
+        emitter = emitters().get(node.op)  # none for a fused layer, which is taken apart
+        why = emitter.check(node) if emitter is not None else ""
         return f"{node.op}: {why}" if why else ""
+
+    def filter(self, candidates: Sequence[Node]) -> Sequence[Node]:
+        """Without nodes whose shapes and axes are computed outside of the region."""
+        kept = list(candidates)
+        while True:
+            inside = frozenset(kept)
+            left = [node for node in kept if all(_is_known(n, inside, 0) for n in _static(node))]
+            if len(left) == len(kept):
+                return kept
+            kept = left
+
+
+def _static(node: Node) -> list[Node]:
+    """What must be known beforehand."""
+    emitter, count = emitters().get(node.op), len(node.inputs)
+    places = () if emitter is None else emitter.static
+    return [node.inputs[k][0] for k in places if -count <= k < count]
+
+
+def _is_known(node: Node, inside: Collection[Node], depth: int) -> bool:
+    """Whether a value follows from constants and from shapes of values in the region."""
+    if node.op == "Const" or depth > _DEEP:
+        return node.op == "Const"
+    if node not in inside:
+        return False
+    return node.op in _SHAPES or all(_is_known(n, inside, depth + 1) for n, _ in node.inputs)
 
 
 def _follows(node: Node, depth: int) -> bool:

@@ -161,24 +161,9 @@ def _split(w: Writer, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
     for length in sizes:
         low, high = [0] * len(x.shape), list(x.shape)
         low[axis], high[axis] = begin, begin + length
-        found.append(_slice(w, x, low, high, [1] * len(low)))
+        found.append(w.slice(x, low, high))
         begin += length
     return found
-
-
-def _slice(
-    w: Writer, x: Value, low: Sequence[int], high: Sequence[int], steps: Sequence[int]
-) -> Value:
-    """Elements from ``low`` to ``high``, without it, in steps above 0."""
-    bounds = zip(low, high, steps, strict=True)
-    made = tuple(max(0, -(-(end - begin) // step)) for begin, end, step in bounds)
-    if made == x.shape:
-        return x
-    attrs = (
-        f"start_indices = {integers(low)}, limit_indices = {integers(high)}, "
-        f"strides = {integers(steps)}"
-    )
-    return w.op("stablehlo.slice", [x], made, attrs=attrs)
 
 
 @emits("Slice", static=(1, 2))
@@ -190,7 +175,7 @@ def slice_(w: Writer, s: Site) -> Value:
     ]
     if any(not 0 <= a <= b <= n for a, b, n in zip(low, high, x.shape, strict=True)):
         raise Refused(f"{low} and {sizes} of {list(x.shape)}")
-    return _slice(w, x, low, high, [1] * len(low))
+    return w.slice(x, low, high)
 
 
 @emits("StridedSlice", static=(1, 2, 3))
@@ -209,7 +194,7 @@ def strided_slice(w: Writer, s: Site) -> Value:
         low.append(begin)
         high.append(begin + (count - 1) * step + 1 if count else begin)
         steps.append(step)
-    made = _reversed(w, _slice(w, x, low, high, steps), back)
+    made = _reversed(w, w.slice(x, low, high, steps), back)
     if any(kind == "drop" and made.shape[k] != 1 for k, kind in enumerate(_own(final))):
         raise Refused("an index is beyond its bounds")
     sizes = iter(made.shape)
@@ -261,15 +246,10 @@ def pad(w: Writer, s: Site) -> Value:
     """A number around the elements."""
     x, around = s.inputs[0], s.array(1).reshape(-1, 2)
     number = s.inputs[2] if s.op == "PadV2" else w.scalar(0, x.dtype)
-    low, high = [int(n) for n in around[:, 0]], [int(n) for n in around[:, 1]]
-    if min([*low, *high], default=0) < 0 or len(low) != len(x.shape):
+    pairs = [(int(low), int(high)) for low, high in around]
+    if min((n for pair in pairs for n in pair), default=0) < 0 or len(pairs) != len(x.shape):
         raise Refused(f"its paddings are {around.tolist()}")
-    made = tuple(n + a + b for n, a, b in zip(x.shape, low, high, strict=True))
-    attrs = (
-        f"edge_padding_low = {integers(low)}, edge_padding_high = {integers(high)}, "
-        f"interior_padding = {integers([0] * len(low))}"
-    )
-    return w.op("stablehlo.pad", [x, number], made, attrs=attrs)
+    return w.pad(x, number, pairs)
 
 
 @emits("Tile", static=(1,))

@@ -175,6 +175,37 @@ class Writer:
         attrs = f"permutation = {integers(order)}"
         return self.op("stablehlo.transpose", [value], shape, attrs=attrs)
 
+    def slice(
+        self,
+        value: Value,
+        low: Sequence[int],
+        high: Sequence[int],
+        steps: Sequence[int] | None = None,
+    ) -> Value:
+        """Elements from ``low`` to ``high``, without it, in steps above 0."""
+        steps = [1] * len(low) if steps is None else steps
+        bounds = zip(low, high, steps, strict=True)
+        shape = tuple(max(0, -(-(end - begin) // step)) for begin, end, step in bounds)
+        if shape == value.shape:
+            return value
+        attrs = (
+            f"start_indices = {integers(low)}, limit_indices = {integers(high)}, "
+            f"strides = {integers(steps)}"
+        )
+        return self.op("stablehlo.slice", [value], shape, attrs=attrs)
+
+    def pad(self, value: Value, number: Value, around: Sequence[tuple[int, int]]) -> Value:
+        """A number before and after the elements of each dimension."""
+        if not any(map(any, around)):
+            return value
+        low, high = [a for a, _ in around], [b for _, b in around]
+        shape = tuple(n + a + b for n, (a, b) in zip(value.shape, around, strict=True))
+        attrs = (
+            f"edge_padding_low = {integers(low)}, edge_padding_high = {integers(high)}, "
+            f"interior_padding = {integers([0] * len(low))}"
+        )
+        return self.op("stablehlo.pad", [value, number], shape, attrs=attrs)
+
     def convert(self, value: Value, dtype: np.dtype[Any]) -> Value:
         """The elements in another type."""
         if value.dtype == dtype:

@@ -151,3 +151,13 @@ def test_a_client_without_a_device(fake: Any) -> None:
     fake.set("devices", 0)
     with pytest.raises(PluginError, match="has no device"):
         Client(table)
+
+
+def test_a_client_is_not_used_after_a_fork(fake: Any) -> None:
+    client = Client(fake.table())
+    program, argument = client.compile(b"1"), client.array(X)
+    here, client.process = client.process, client.process + 1
+    with pytest.raises(PluginError, match="cannot be used after a fork"):
+        program.run([argument], [np.empty_like(X)])
+    client.process = here
+    argument.close()
