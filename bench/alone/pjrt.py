@@ -1,4 +1,4 @@
-"""Networks by drystone-cpu and by XLA through the PJRT C API, in turn: seconds of a run, and ratios.
+"""Networks by drystone-cpu and by XLA through the PJRT C API, in turn: seconds, and ratios.
 
 Both use all cores. The first runs, which compile, are not counted; `ready` says how many of the
 regions were compiled, and `difference` how far the answers are apart. On a machine with other work

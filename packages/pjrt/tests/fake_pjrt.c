@@ -13,7 +13,7 @@ enum {  /* places in the table, counted in the interface's header */
   EVENT_DESTROY = 5, EVENT_AWAIT = 8, CLIENT_CREATE = 10,
   CLIENT_PLATFORM_NAME = 12, CLIENT_PLATFORM_VERSION = 14, CLIENT_ADDRESSABLE_DEVICES = 16,
   CLIENT_COMPILE = 20, CLIENT_BUFFER_FROM_HOST = 22, EXECUTABLE_DESTROY = 40,
-  EXECUTABLE_NUM_OUTPUTS = 44, EXECUTABLE_SERIALIZE = 49, LOADED_DESTROY = 50,
+  EXECUTABLE_NUM_OUTPUTS = 44, BUFFER_ELEMENT_TYPE = 59, BUFFER_DIMENSIONS = 60, EXECUTABLE_SERIALIZE = 49, LOADED_DESTROY = 50,
   LOADED_GET_EXECUTABLE = 51, LOADED_EXECUTE = 55, DESERIALIZE_AND_LOAD = 56, BUFFER_DESTROY = 58,
   BUFFER_TO_HOST = 70, PLACES = 71
 };
@@ -21,7 +21,15 @@ enum {  /* places in the table, counted in the interface's header */
 typedef struct { char message[96]; int code; } Error;
 typedef struct { bool fired; } Event;
 typedef struct { int outputs; } Program;
-typedef struct { const void* data; void* own; size_t bytes; Event* done; } Buffer;
+typedef struct {
+  const void* data;
+  void* own;
+  size_t bytes;
+  Event* done;
+  int type;
+  int64_t dims[4];
+  size_t rank;
+} Buffer;
 
 static size_t size_ = 16 + 24 + 8 * PLACES;
 static int major_, minor_ = 90, absent_ = -1, failing_ = -1, mute_, empty_ = -1, devices_ = 1;
@@ -199,11 +207,27 @@ static void* from_host(void* given) {
   for (size_t k = 0; k < args->num_dims; k++) bytes *= args->dims[k];
   Buffer* made = calloc(1, sizeof *made);
   live_++;
-  *made = (Buffer){args->data, NULL, bytes, event(false)};
+  *made = (Buffer){.data = args->data, .bytes = bytes, .done = event(false), .type = args->type};
+  made->rank = args->num_dims;
+  for (size_t k = 0; k < made->rank; k++) made->dims[k] = args->dims[k];
   args->done = made->done;
   args->buffer = made;
   return NULL;
 }
+ARGS(Buffer* buffer; int type;) ElementType;
+static void* element_type(void* given) {
+  BEGIN(BUFFER_ELEMENT_TYPE, ElementType)
+  args->type = args->buffer->type;
+  return NULL;
+}
+ARGS(Buffer* buffer; const int64_t* dims; size_t rank;) Dimensions;
+static void* dimensions(void* given) {
+  BEGIN(BUFFER_DIMENSIONS, Dimensions)
+  args->dims = args->buffer->dims;
+  args->rank = args->buffer->rank;
+  return NULL;
+}
+
 ARGS(Buffer* buffer;) OfBuffer;
 static void* buffer_destroy(void* given) {
   BEGIN(BUFFER_DESTROY, OfBuffer)
@@ -232,7 +256,8 @@ static void* execute(void* given) {
     const Buffer* from = args->arguments[0][k];
     Buffer* made = calloc(1, sizeof *made);
     live_++;
-    made->bytes = from->bytes;
+    *made = *from;
+    made->done = NULL;
     made->own = malloc(from->bytes + 1);
     made->data = memcpy(made->own, from->data, from->bytes);
     args->outputs[0][k] = made;
@@ -263,6 +288,7 @@ const void* GetPjrtApi(void) {
       [EXECUTABLE_NUM_OUTPUTS] = num_outputs, [EXECUTABLE_SERIALIZE] = serialize,
       [LOADED_DESTROY] = program_destroy, [LOADED_GET_EXECUTABLE] = get_executable,
       [LOADED_EXECUTE] = execute, [DESERIALIZE_AND_LOAD] = deserialize,
+      [BUFFER_ELEMENT_TYPE] = element_type, [BUFFER_DIMENSIONS] = dimensions,
       [BUFFER_DESTROY] = buffer_destroy, [BUFFER_TO_HOST] = to_host};
   memcpy(table_.functions, all, sizeof all);
   if (absent_ >= 0) table_.functions[absent_] = NULL;

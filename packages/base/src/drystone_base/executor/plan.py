@@ -61,7 +61,8 @@ _KINDS: Final[dict[str, Kind]] = {
 
 
 _REMEDIES: Final = {
-    "XlaCallModule": "its program is compiled for XLA: export the model again with "
+    "XlaCallModule": "its program is compiled for XLA: pip install drystone-pjrt xla-cpu-pjrt, and "
+    'run it with SessionConfig(subgraphs="pjrt"); or export the model again with '
     "jax2tf.convert(f, native_serialization=False)",
 }
 

@@ -157,6 +157,7 @@ class LoadedProgram:
         self.client, self.table, self.handle = client, client.table, handle
         self.outputs = self._count()
         self._options = ExecuteOptions()
+        self._kinds: list[tuple[int, tuple[int, ...]]] | None = None
         self._layouts: dict[int, Any] = {}
 
     def __del__(self) -> None:
@@ -213,10 +214,41 @@ class LoadedProgram:
                 closing.callback(self.table.call, "PJRT_Buffer_Destroy", buffer=output)
             if done[0]:
                 closing.callback(await_event, self.table, done[0])
+            if self._kinds is None:
+                self._kinds = [self._kind(output) for output in outputs]
+            self._check(self._kinds, results)
             for output, array in zip(outputs, results, strict=True):
                 event = self._fetch(output, array)
                 if event:
                     closing.callback(await_event, self.table, event)
+
+    def _check(self, made: list[tuple[int, tuple[int, ...]]], results: Sequence[Array]) -> None:
+        """Whether the outputs are what is expected: a copy would not notice."""
+        wanted = [(TYPES[array.dtype.name], array.shape) for array in results]
+        if made != wanted:
+            names = {number: name for name, number in TYPES.items()}
+            found, needed = (
+                ", ".join(f"{names.get(kind, kind)}{list(shape)}" for kind, shape in rows) or "none"
+                for rows in (made, wanted)
+            )
+            raise PluginError(
+                f"a program of PJRT plugin {self.table.plugin!r} gives other outputs",
+                check="a program's outputs must be those that are expected of it",
+                found=found,
+                needed=needed,
+                remedy="if the program was exported, export it again; else report this",
+                plugin=self.table.plugin,
+                path=self.table.path,
+                code="pjrt-call-failed",
+                status="INVALID_ARGUMENT",
+            )
+
+    def _kind(self, output: int | None) -> tuple[int, tuple[int, ...]]:
+        """Type and shape of an output."""
+        kind = self.table.call("PJRT_Buffer_ElementType", buffer=output).type
+        found = self.table.call("PJRT_Buffer_Dimensions", buffer=output)
+        dims = (c.c_int64 * found.num_dims).from_address(found.dims) if found.num_dims else ()
+        return kind, tuple(dims)
 
     def _forked(self) -> PluginError:
         return PluginError(

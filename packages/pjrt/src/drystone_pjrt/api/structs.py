@@ -175,6 +175,10 @@ ARGS: Final[Mapping[str, type[Args]]] = {
         load_options=_POINTER,
     ),
     "PJRT_Buffer_Destroy": _struct("BufferDestroy", buffer=_POINTER),
+    "PJRT_Buffer_ElementType": _struct("BufferElementType", buffer=_POINTER, type=c.c_int),
+    "PJRT_Buffer_Dimensions": _struct(
+        "BufferDimensions", buffer=_POINTER, dims=_POINTER, num_dims=_SIZE
+    ),
     "PJRT_Buffer_ToHostBuffer": _struct(
         "BufferToHostBuffer",
         src=_POINTER,

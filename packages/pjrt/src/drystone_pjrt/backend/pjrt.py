@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from drystone_base.core.errors import BadRequest, DrystoneError, PluginError
 from drystone_pjrt.api.client import Client
+from drystone_pjrt.backend.call_module import register
 from drystone_pjrt.backend.executable import RegionExecutable
 from drystone_pjrt.backend.selecting import Regions
 from drystone_pjrt.libraries.environment import PLUGIN
@@ -31,6 +32,8 @@ class PjrtBackend(SubgraphBackend):
     def properties(self) -> Sequence[SubgraphProperty]:
         """One rule: what can be written, around products and convolutions.
 
+        From now on there is a kernel of ``XlaCallModule``, too.
+
         Raises ``BadRequest``: ``subgraph-package-missing`` without a plugin, and the code of what
         is wrong with one that cannot be used.
         """
@@ -38,6 +41,7 @@ class PjrtBackend(SubgraphBackend):
             client()
         except PluginError as error:
             raise _unusable(error) from error
+        register()
         return [Regions()]
 
     @property

@@ -161,3 +161,15 @@ def test_a_client_is_not_used_after_a_fork(fake: Any) -> None:
         program.run([argument], [np.empty_like(X)])
     client.process = here
     argument.close()
+
+
+@pytest.mark.parametrize("other", [np.empty((2, 4), np.float32), np.empty((2, 3), np.int32)])
+def test_outputs_of_another_shape_or_type_are_not_copied(fake: Any, other: Any) -> None:
+    client = Client(fake.table())
+    program, argument = client.compile(b"1"), client.array(X)
+    with pytest.raises(PluginError, match=r"float32\[2, 3\]") as caught:
+        program.run([argument], [other])
+    assert caught.value.needed == f"{other.dtype.name}{list(other.shape)}"
+    argument.close()
+    del program, caught
+    gc.collect()
