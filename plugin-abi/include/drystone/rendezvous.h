@@ -1,9 +1,10 @@
 /* Rendezvous: exchange of tensors between devices, as kernels see it.
  *
- * Since ABI 1.0. Names and layouts are those of TensorFlow's rendezvous C API. This host has no
- * such exchange: TF_GetRendezvous (drystone/kernels.h) gives a table whose functions all answer
- * UNIMPLEMENTED in the way described with each, so that a plugin built for TensorFlow gets an error
- * that it can report and not a crash. They may be called from any thread while the call lasts that
+ * Since ABI 1.0. Names and layouts are those of TensorFlow's rendezvous C API. Kernels of plugins have no
+ * such exchange in this host, which itself moves values between devices and between tasks, by the _Send
+ * and _Recv nodes that it makes: TF_GetRendezvous (drystone/kernels.h) gives a table whose functions all
+ * answer UNIMPLEMENTED in the way described with each, so that a plugin built for TensorFlow gets an
+ * error that it can report and not a crash. They may be called from any thread while the call lasts that
  * the table came from.
  */
 #ifndef DRYSTONE_RENDEZVOUS_H_

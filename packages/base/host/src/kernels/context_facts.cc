@@ -41,7 +41,9 @@ std::string resource_proto(const std::string& device, const Variable& variable) 
   return out;
 }
 
-constexpr const char* kNoRendezvous = "this host has no rendezvous between devices";
+constexpr const char* kNoRendezvous =
+    "kernels have no rendezvous here: values go between devices and tasks by the _Send and _Recv nodes "
+    "that the host makes";
 
 extern "C" void refuse_send(void*, TF_RendezvousSend_Params* params) {
   if (params != nullptr) set(params->status, TF_UNIMPLEMENTED, "TF_GetRendezvous", kNoRendezvous);

@@ -1,0 +1,27 @@
+/* Kinds of attribute values. Since ABI 1.0. */
+#ifndef DRYSTONE_ATTRTYPE_H_
+#define DRYSTONE_ATTRTYPE_H_
+
+#include "drystone/macros.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum TF_AttrType {
+  TF_ATTR_STRING = 0,
+  TF_ATTR_INT = 1,
+  TF_ATTR_FLOAT = 2,
+  TF_ATTR_BOOL = 3,
+  TF_ATTR_TYPE = 4,
+  TF_ATTR_SHAPE = 5,
+  TF_ATTR_TENSOR = 6,
+  TF_ATTR_PLACEHOLDER = 7, /* stands for a value that a function's caller gives */
+  TF_ATTR_FUNC = 8
+} TF_AttrType;
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* DRYSTONE_ATTRTYPE_H_ */

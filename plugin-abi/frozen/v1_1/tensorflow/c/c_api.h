@@ -1,0 +1,14 @@
+/* TensorFlow's path of the parts of its C API that plugins use.
+ * Plugin sources written for TensorFlow include this name. Since 1.0. */
+#ifndef DRYSTONE_FORWARD_TENSORFLOW_C_C_API_H_
+#define DRYSTONE_FORWARD_TENSORFLOW_C_C_API_H_
+
+#include "drystone/attrtype.h"
+#include "drystone/buffer.h"
+#include "drystone/datatype.h"
+#include "drystone/registry.h"
+#include "drystone/status.h"
+#include "drystone/tensor.h"
+#include "drystone/tstring.h"
+
+#endif /* DRYSTONE_FORWARD_TENSORFLOW_C_C_API_H_ */

@@ -1,0 +1,8 @@
+/* TensorFlow's path of drystone/filesystem.h.
+ * Plugin sources written for TensorFlow include this name. Since 1.0. */
+#ifndef DRYSTONE_FORWARD_TENSORFLOW_C_EXPERIMENTAL_FILESYSTEM_FILESYSTEM_INTERFACE_H_
+#define DRYSTONE_FORWARD_TENSORFLOW_C_EXPERIMENTAL_FILESYSTEM_FILESYSTEM_INTERFACE_H_
+
+#include "drystone/filesystem.h"
+
+#endif /* DRYSTONE_FORWARD_TENSORFLOW_C_EXPERIMENTAL_FILESYSTEM_FILESYSTEM_INTERFACE_H_ */

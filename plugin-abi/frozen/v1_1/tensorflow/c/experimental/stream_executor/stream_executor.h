@@ -1,0 +1,8 @@
+/* TensorFlow's path of drystone/device.h.
+ * Plugin sources written for TensorFlow include this name. Since 1.0. */
+#ifndef DRYSTONE_FORWARD_TENSORFLOW_C_EXPERIMENTAL_STREAM_EXECUTOR_STREAM_EXECUTOR_H_
+#define DRYSTONE_FORWARD_TENSORFLOW_C_EXPERIMENTAL_STREAM_EXECUTOR_STREAM_EXECUTOR_H_
+
+#include "drystone/device.h"
+
+#endif /* DRYSTONE_FORWARD_TENSORFLOW_C_EXPERIMENTAL_STREAM_EXECUTOR_STREAM_EXECUTOR_H_ */
