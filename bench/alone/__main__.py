@@ -27,6 +27,7 @@ SECTIONS = {
     "small-files": "small_files",
     "network": "network",
     "pjrt": "pjrt",
+    "tvm": "compiled_calls",
 }
 """Sections by name, in the order they run, with the module of each."""
 

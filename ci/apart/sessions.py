@@ -35,6 +35,8 @@ def tvm(session: nox.Session) -> None:
     count = next((k for k, word in enumerate(session.posargs) if word == "--count"), None)
     if count is None:
         pytest(session, "tvm", "packages/tvm/tests/calls")
+        model = "integration_tests/data/selfie"
+        session.run("python", "packages/tvm/tests/recorded_models.py", model)
     regions = ("--count", "100") if count is None else tuple(session.posargs[count:])
     session.run("python", "packages/tvm/tests/random_regions.py", *regions)
 

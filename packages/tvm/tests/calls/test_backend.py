@@ -115,3 +115,16 @@ def test_why_nodes_stay_outside() -> None:
     reasons = {name: why["tvm"] for (_, name), why in report.why.items() if "tvm" in why}
     assert reasons["Cumsum"] == "there is no rule for Cumsum"
     assert sorted(s.outcome for s in report.segments) == ["taken", "taken"]
+
+
+def test_a_large_region_becomes_several_that_are_not() -> None:
+    graph = ds.Graph()
+    b = ds.Builder(graph)
+    last = b("Placeholder", dtype="float32", shape=(3,), name="x")
+    for k in range(100):
+        last = b("AddV2", b("Neg", last, name=f"n{k}"), last)
+    _, report = subgraph.partition_with_report(graph, [last[0].name], ["x:0"], "tvm")
+    sizes = [len(segment.nodes) for segment in report.taken]
+    assert sum(sizes) == 200
+    assert max(sizes) <= 40
+    assert min(sizes) >= 2

@@ -24,7 +24,7 @@ from drystone_subgraph.contract.selector import SubgraphSelector
 from drystone_tvm.backend.environment import MEASURED
 from drystone_tvm.backend.measured import measure
 from drystone_tvm.backend.regions import Given, parts
-from drystone_tvm.backend.selecting import Selector, computes
+from drystone_tvm.backend.selecting import PIECES, Selector, computes, piece
 from drystone_tvm.calls import Called, session_callable
 from drystone_tvm.compiling.building import build, require_tvm
 from drystone_tvm.compiling.stated import stated
@@ -46,7 +46,8 @@ class _Property(SubgraphProperty):
     def create_subgraph_node(self, subgraph: Subgraph) -> SubgraphNode | None:
         if not computes({node.op for node in subgraph.function.node_def}):
             return subgraph.refuse("nothing is computed in it, elements are moved only")
-        return subgraph.node()
+        part = piece(subgraph.function)
+        return subgraph.node() if part is None else subgraph.narrow(part)
 
 
 class SlowerThanOwn(Exception):
@@ -77,7 +78,7 @@ class TvmBackend(SubgraphBackend):
             )
         from drystone_tvm.converting.conversion import rules
 
-        return rules() or [_Property()]
+        return rules() or [_Property()] * PIECES
 
     @property
     def version(self) -> str:  # type: ignore[override]

@@ -30,7 +30,7 @@ from drystone_subgraph import (
 )
 from drystone_subgraph.contract.selector import SubgraphSelector
 from drystone_tvm.backend.regions import Given, Parts, parts
-from drystone_tvm.backend.selecting import Selector, computes, known_ops
+from drystone_tvm.backend.selecting import PIECES, Selector, computes, known_ops, piece
 from drystone_tvm.compiling.building import build
 from drystone_tvm.compiling.emission import distinct, emit
 from drystone_tvm.compiling.rules import Refusal
@@ -75,7 +75,7 @@ class Conversion:
 def rules() -> list[SubgraphProperty] | None:
     """The rules of the conversion that runs; None where none does."""
     running = _RUNNING.get()
-    return None if running is None else [_Property(running)]
+    return None if running is None else [_Property(running)] * PIECES
 
 
 def check_ops(names: Sequence[str]) -> tuple[str, ...]:
@@ -194,6 +194,9 @@ class _Property(SubgraphProperty):
         ops = tuple(node.op for node in subgraph.function.node_def)
         if self.conversion.ops is None and not computes(ops):
             return subgraph.refuse("nothing is computed in it, elements are moved only")
+        part = piece(subgraph.function)
+        if part is not None:
+            return subgraph.narrow(part)
         unknown = next((one for one in subgraph.inputs if one.shape is None), None)
         if unknown is not None:
             return self._refuse(subgraph, _readers(subgraph, unknown),
