@@ -11,7 +11,8 @@ import pytest
 from ci.checks import wheel_metadata
 from ci.release import sbom
 from ci.release.archive import record
-from ci.scripts.project import ROOT
+from ci.scripts import wheels
+from ci.scripts.project import ROOT, packages
 
 INFO = "quarry_stones-1.3.dist-info"
 METADATA = """Metadata-Version: 2.4
@@ -136,3 +137,34 @@ def test_our_own_tables_can_be_read(tmp_path: Path) -> None:
             archive.writestr("x/THIRD_PARTY.md", table.read_text(encoding="utf-8"))
         with zipfile.ZipFile(file) as archive:
             assert sbom.parts(archive)
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_builds_have_bills_and_a_wheel_of_python_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quick: bool
+) -> None:
+    """Quick ones are for tests of this machine, and have no bill."""
+    called: list[tuple[str, bool]] = []
+    billed: list[Path] = []
+    folder = tmp_path / "made"
+
+    def run(words: list[str], settings: dict[str, str]) -> bool:
+        package = Path(words[-1] if words[-1] != "--wheel" else words[-2]).name
+        alone = settings.get("DRYSTONE_PURE") == "1"
+        called.append((package, alone))
+        to = Path(words[words.index("-o") + 1])
+        to.mkdir(exist_ok=True)
+        wheel(to).rename(to / f"drystone_{package}-1.3-py3-none-{alone}.whl")
+        return True
+
+    monkeypatch.setattr(wheels, "_run", run)
+    monkeypatch.setattr(sbom, "add", lambda wheel: billed.append(wheel.relative_to(folder)))
+    every = packages()
+    assert wheels.build([every["base"], every["optimizer"]], folder, quick, alone=not quick) == []
+    ours, other = Path("drystone_base-1.3-py3-none-False.whl"), "drystone_optimizer-1.3"
+    if quick:
+        assert (sorted(called), billed) == ([("base", False), ("optimizer", False)], [])
+        return
+    assert sorted(called) == [("base", False), ("base", True), ("optimizer", False)]
+    alone = Path("alone/drystone_base-1.3-py3-none-True.whl")
+    assert sorted(billed) == sorted([alone, ours, Path(f"{other}-py3-none-False.whl")])
