@@ -14,7 +14,7 @@ from ci.checks import import_layers, version_sync
 from ci.release import changelog
 from ci.release.records import introduced, latest, number, read_all, uses
 from ci.release.symbols import breaks, exported, module_file, stubs
-from ci.scripts.project import Package, git, packages
+from ci.scripts.project import Package, git, load_toml, packages
 
 __all__ = ["bound_problems", "broken", "dependents", "may_break", "refusals"]
 
@@ -32,6 +32,7 @@ def refusals(package: Package, version: str) -> list[str]:
         *_size_of_step(package, version),
         *_abi(package, version),
         *bound_problems(package),
+        *_contract(package),
         *dependents(package, version),
     ]
 
@@ -133,6 +134,28 @@ def _too_low(package: Package, other: Package, text: str, names: list[str]) -> l
             f"{other.key} {needed}: write {other.distribution}>={needed}"
         )
     ]
+
+
+def _contract(package: Package) -> list[str]:
+    """A native package is built with a release of the contract that has the ABI it asks for."""
+    file, every = package.path / "CMakeLists.txt", packages(package.root)
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    asked = re.search(r"find_package\(DrystonePluginABI (\d+\.\d+)", text)
+    if asked is None:
+        return []
+    wanted, key = number(asked[1]), "plugin-abi"
+    fitting = [one for one in read_all(package.root, key) if number(one.abi) >= wanted]
+    says = f"{package.key} is built for ABI {asked[1]}"
+    if not fitting:
+        then = "then write that version into build-system.requires"
+        return [f"{says}, which no release of {key} has: release {key} first, {then}"]
+    build = load_toml(package.path / "pyproject.toml")["build-system"]["requires"]
+    name, needed = every[key].distribution, fitting[0].version
+    stated = [text for text in build if Requirement(text).name == name]
+    if stated and number(_lower(stated[0])) >= number(needed):
+        return []
+    bound = f"write {name}>={needed} into build-system.requires"
+    return [f"{says}, which came with {key} {needed}: {bound}"]
 
 
 def _lower(requirement: str) -> str:

@@ -244,6 +244,37 @@ def test_a_name_that_is_not_released_is_refused_then_needs_its_bound(
     assert release("optimizer", "0.1.1", "--check") == 0
 
 
+def test_a_contract_that_is_not_released_is_refused_then_needs_its_bound(
+    first: Path, release: Release, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(first, "packages/base/CMakeLists.txt", "find_package(DrystonePluginABI 1.1 CONFIG)\n")
+    table = '[build-system]\nrequires = ["drystone-plugin-abi>=0.1.0"]\n\n[project]'
+    change(first, "packages/base/pyproject.toml", "[project]", table)
+    put(first, "packages/base/changelog.d/new.added.md", "It uses what the contract has now.\n")
+    commit(first)
+    assert said(release, capsys, "base", "0.1.1") == (
+        "refused: base is built for ABI 1.1, which no release of plugin-abi has: release "
+        "plugin-abi first, then write that version into build-system.requires\n"
+    )
+    put(first, "plugin-abi/abi.lock", '{"abi_version": "1.1", "hash": "b"}')
+    put(first, "plugin-abi/changelog.d/new.added.md", "More functions.\n")
+    commit(first)
+    assert release("plugin-abi", "0.1.1") == 0
+    capsys.readouterr()
+    assert said(release, capsys, "base", "0.1.1") == (
+        "refused: base is built for ABI 1.1, which came with plugin-abi 0.1.1: write "
+        "drystone-plugin-abi>=0.1.1 into build-system.requires\n"
+    )
+    change(
+        first,
+        "packages/base/pyproject.toml",
+        's = ["drystone-plugin-abi>=0.1.0',
+        's = ["drystone-plugin-abi>=0.1.1',
+    )
+    commit(first)
+    assert release("base", "0.1.1", "--check") == 0
+
+
 @pytest.mark.parametrize(
     ("version", "text"),
     [
