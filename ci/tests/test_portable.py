@@ -1,0 +1,54 @@
+"""Wheels by a cross compiler: what the build is told, and what auditwheel refuses."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from ci.release import sbom
+from ci.scripts import portable
+from ci.tests.test_sbom import wheel
+
+
+@pytest.mark.parametrize("arch", portable.ARCHITECTURES)
+def test_compilers_are_for_that_processor_and_glibc(tmp_path: Path, arch: str) -> None:
+    told = portable.environment(arch, tmp_path)
+    for variable, language in (("CC", "cc"), ("CXX", "c++")):
+        program = Path(told[variable]).read_text(encoding="utf-8")
+        assert f"-m ziglang {language} -target {arch}-linux-gnu.2.28" in program
+    assert f"-DCMAKE_SYSTEM_PROCESSOR={arch}" in told["CMAKE_ARGS"]
+    assert told["_PYTHON_HOST_PLATFORM"] == f"linux-{arch}"
+
+
+@pytest.mark.parametrize("verdict", [0, 1])
+def test_only_what_auditwheel_passes_is_there(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    verdict: int,
+) -> None:
+    def run(command: tuple[str, ...], **_: object) -> subprocess.CompletedProcess[str]:
+        words = list(command)
+        if words[0] == "auditwheel":
+            to = Path(words[words.index("-w") + 1])
+            to.mkdir()
+            file = wheel(to)
+            file.rename(to / f"quarry_stones-1.3-py3-none-{words[words.index('--plat') + 1]}.whl")
+            return subprocess.CompletedProcess(words, verdict)
+        to = Path(words[words.index("-o") + 1])
+        to.mkdir(exist_ok=True)
+        wheel(to)
+        return subprocess.CompletedProcess(words, 0)
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setattr(sbom, "add", lambda _: None)
+    folder = tmp_path / "portable"
+    assert portable.main([str(folder), "filesystem", "--arch", "aarch64"]) == verdict
+    made = [file.name for file in folder.iterdir()]
+    if verdict:
+        assert made == []
+        assert "not for glibc 2.28: filesystem for aarch64" in capsys.readouterr().out
+    else:
+        assert made == ["quarry_stones-1.3-py3-none-manylinux_2_28_aarch64.whl"]
