@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
 
 import click
 from click.testing import CliRunner
@@ -62,8 +63,8 @@ class ModuleMissing(Exception):
 def complete_modules() -> None:
     """Register the modules of packages of this repository that are there but not installed.
 
-    Raises ``ModuleMissing`` for a package that cannot be imported: a page without its commands
-    would look as if there were none.
+    Of a package that is built apart its sources will do. Raises ``ModuleMissing`` for a package
+    that cannot be imported: a page without its commands would look as if there were none.
     """
     for package in packages().values():
         declared = package.project.get("entry-points", {}).get("drystone.modules", {})
@@ -71,6 +72,8 @@ def complete_modules() -> None:
             if find(name) is not None:
                 continue
             module, _, attribute = place.partition(":")
+            if package.apart and find_spec(package.import_name) is None:
+                sys.path.append(str(package.source.parent))
             try:
                 register(getattr(import_module(module), attribute), package.distribution)
             except ImportError as error:
