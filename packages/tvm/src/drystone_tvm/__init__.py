@@ -9,17 +9,36 @@ extra ``drystone-tvm[compile]`` is installed.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 try:
-    import drystone_base  # noqa: F401 — before NumPy, so that it is what is missed
-    from drystone_tvm.calls import call
-    from drystone_tvm.compiling.region import Region
-    from drystone_tvm.compiling.region import compile_region as compile  # noqa: A004 — as one writes drystone_tvm.compile
-    from drystone_tvm.module import CompiledFunction, Module, load
-except ImportError as error:
+    from drystone_base.core.lazy_names import lazy_names
+except ModuleNotFoundError as error:
     from drystone_tvm._missing import named
 
     raise named(error) from None
 
-__all__ = ["CompiledFunction", "Module", "Region", "__version__", "call", "compile", "load"]
+if TYPE_CHECKING:
+    from drystone_tvm.calls import call as call
+    from drystone_tvm.compiling.region import Region as Region
+    from drystone_tvm.compiling.region import compile_region as compile  # noqa: A004
+    from drystone_tvm.module import CompiledFunction as CompiledFunction
+    from drystone_tvm.module import Module as Module
+    from drystone_tvm.module import load as load
 
 __version__ = "0.1.0"
+
+# Where each public name lives: what the entry points of this package name is imported by every
+# process of drystone, and must not bring all of it along.
+_HOME = {
+    "CompiledFunction": ".module",
+    "Module": ".module",
+    "Region": ".compiling.region",
+    "call": ".calls",
+    "compile": ".compiling.region:compile_region",
+    "load": ".module",
+}
+
+__all__ = ["CompiledFunction", "Module", "Region", "__version__", "call", "compile", "load"]
+
+__getattr__, __dir__ = lazy_names(__name__, _HOME, __all__)
