@@ -20,10 +20,12 @@ class Handles {
  public:
   explicit Handles(const char* what) : what_(what) {}
 
+  // Fails with RESOURCE_EXHAUSTED where so many are alive that whoever makes them never ends.
   Handle* add(Handle value, const void* owner) {
     auto* handle = new Handle(std::move(value));
     try {
       const std::lock_guard guard(lock_);
+      if (alive_.size() >= kMost) fail(TF_RESOURCE_EXHAUSTED, "a million of them are alive");
       alive_.emplace(handle, owner);
     } catch (...) {
       delete handle;
@@ -73,6 +75,8 @@ class Handles {
   }
 
  private:
+  static constexpr std::size_t kMost = std::size_t{1} << 20;
+
   const char* what_;
   std::mutex lock_;
   std::unordered_map<Handle*, const void*> alive_;

@@ -120,6 +120,11 @@ Handles<TF_DimensionHandle>& dimension_handles() {
   return all;
 }
 
+std::recursive_mutex& calls_lock() {
+  static auto& only = *new std::recursive_mutex;  // plugins' threads may outlive main
+  return only;
+}
+
 TF_ShapeInferenceContext& live_context(TF_ShapeInferenceContext* context) {
   const std::lock_guard guard(running().lock);
   if (!running().contexts.contains(context)) {
@@ -145,6 +150,7 @@ std::size_t ContextScope::end() noexcept {
   innermost = before_;
   TF_ShapeInferenceContext* ended = std::exchange(context_, nullptr);
   return answered<std::size_t>(0, [&] {
+    const std::lock_guard alone(calls_lock());
     const std::lock_guard guard(running().lock);
     running().contexts.erase(ended);
     return shape_handles().remove_all_of(ended) + dimension_handles().remove_all_of(ended);

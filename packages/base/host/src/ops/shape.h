@@ -3,6 +3,7 @@
 #define DRYSTONE_HOST_OPS_SHAPE_H_
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,9 @@ namespace drystone::host::ops {
 
 Handles<TF_ShapeHandle>& shape_handles();
 Handles<TF_DimensionHandle>& dimension_handles();
+
+// Held in each call of a shape function to the host, and while its context ends.
+std::recursive_mutex& calls_lock();
 
 // Fails with INVALID_ARGUMENT unless the context is that of a shape function that runs now.
 TF_ShapeInferenceContext& live_context(TF_ShapeInferenceContext* context);

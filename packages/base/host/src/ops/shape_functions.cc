@@ -1,5 +1,6 @@
 // What shape functions call: see drystone/ops.h.
 #include <algorithm>
+#include <mutex>
 
 #include "core/failure.h"
 #include "drystone/ops.h"
@@ -8,6 +9,24 @@
 
 namespace drystone::host::ops {
 namespace {
+
+// One call at a time: a thread that a shape function has left may ask while the function ends, and what it is
+// given, or has deleted meanwhile, is looked at for the whole of its call.
+template <class Body>
+void guarded_alone(TF_Status* status, const char* function, Body&& body) {
+  guarded(status, function, [&] {
+    const std::lock_guard alone(calls_lock());
+    body();
+  });
+}
+
+template <class Answer, class Body>
+Answer answered_alone(Answer otherwise, Body&& body) {
+  return answered<Answer>(otherwise, [&]() -> Answer {
+    const std::lock_guard alone(calls_lock());
+    return body();
+  });
+}
 
 Shape& shape_of(TF_ShapeHandle* handle) { return shape_handles().get(handle).shape; }
 
@@ -72,31 +91,31 @@ namespace ops = drystone::host::ops;
 extern "C" {
 
 TF_CAPI_EXPORT int64_t TF_ShapeInferenceContextNumInputs(TF_ShapeInferenceContext* ctx) {
-  return host::answered<int64_t>(0, [&] {
+  return ops::answered_alone<int64_t>(0, [&] {
     return static_cast<int64_t>(ops::live_context(ctx).inputs.size());
   });
 }
 
 TF_CAPI_EXPORT TF_ShapeHandle* TF_NewShapeHandle(void) {
-  return host::answered<TF_ShapeHandle*>(nullptr, [] { return ops::new_shape({}); });
+  return ops::answered_alone<TF_ShapeHandle*>(nullptr, [] { return ops::new_shape({}); });
 }
 
 TF_CAPI_EXPORT TF_DimensionHandle* TF_NewDimensionHandle(void) {
-  return host::answered<TF_DimensionHandle*>(nullptr, [] {
+  return ops::answered_alone<TF_DimensionHandle*>(nullptr, [] {
     return ops::dimension_handles().add({}, ops::running_context());
   });
 }
 
 TF_CAPI_EXPORT void TF_DeleteShapeHandle(TF_ShapeHandle* handle) {
-  ops::shape_handles().remove(handle);
+  ops::answered_alone<bool>(false, [&] { return ops::shape_handles().remove(handle); });
 }
 
 TF_CAPI_EXPORT void TF_DeleteDimensionHandle(TF_DimensionHandle* handle) {
-  ops::dimension_handles().remove(handle);
+  ops::answered_alone<bool>(false, [&] { return ops::dimension_handles().remove(handle); });
 }
 
 TF_CAPI_EXPORT TF_ShapeHandle* TF_ShapeInferenceContextScalar(TF_ShapeInferenceContext* ctx) {
-  return host::answered<TF_ShapeHandle*>(nullptr, [&] {
+  return ops::answered_alone<TF_ShapeHandle*>(nullptr, [&] {
     ops::live_context(ctx);
     return ops::new_shape({true, {}});
   });
@@ -104,7 +123,7 @@ TF_CAPI_EXPORT TF_ShapeHandle* TF_ShapeInferenceContextScalar(TF_ShapeInferenceC
 
 TF_CAPI_EXPORT TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(
     TF_ShapeInferenceContext* ctx, size_t size) {
-  return host::answered<TF_ShapeHandle*>(nullptr, [&] {
+  return ops::answered_alone<TF_ShapeHandle*>(nullptr, [&] {
     ops::live_context(ctx);
     const bool fits = size <= static_cast<size_t>(INT64_MAX);
     return ops::new_shape({true, {fits ? static_cast<int64_t>(size) : ops::kUnknown}});
@@ -113,7 +132,7 @@ TF_CAPI_EXPORT TF_ShapeHandle* TF_ShapeInferenceContextVectorFromSize(
 
 TF_CAPI_EXPORT void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext* ctx, int i,
                                                      TF_ShapeHandle* handle, TF_Status* status) {
-  host::guarded(status, __func__, [&] {
+  ops::guarded_alone(status, __func__, [&] {
     const auto& inputs = ops::live_context(ctx).inputs;
     ops::shape_of(handle) = inputs[ops::checked_index(i, inputs.size(), "input")];
   });
@@ -121,7 +140,7 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContextGetInput(TF_ShapeInferenceContext* c
 
 TF_CAPI_EXPORT void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext* ctx, int i,
                                                       TF_ShapeHandle* handle, TF_Status* status) {
-  host::guarded(status, __func__, [&] {
+  ops::guarded_alone(status, __func__, [&] {
     auto& outputs = ops::live_context(ctx).outputs;
     outputs[ops::checked_index(i, outputs.size(), "output")] = ops::shape_of(handle);
   });
@@ -129,7 +148,7 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContextSetOutput(TF_ShapeInferenceContext* 
 
 TF_CAPI_EXPORT void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceContext* ctx,
                                                             TF_Status* status) {
-  host::guarded(status, __func__, [&] {
+  ops::guarded_alone(status, __func__, [&] {
     for (auto& output : ops::live_context(ctx).outputs) output = {};
   });
 }
@@ -137,7 +156,7 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContextSetUnknownShape(TF_ShapeInferenceCon
 TF_CAPI_EXPORT void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContext* ctx,
                                                          const char* attr_name, TF_DataType* val,
                                                          TF_Status* status) {
-  host::guarded(status, __func__, [&] {
+  ops::guarded_alone(status, __func__, [&] {
     host::require(attr_name, "attr_name");
     host::require(val, "val");
     const auto& context = ops::live_context(ctx);
@@ -154,7 +173,7 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContext_GetAttrType(TF_ShapeInferenceContex
 
 TF_CAPI_EXPORT int64_t TF_ShapeInferenceContextRank(TF_ShapeInferenceContext* ctx,
                                                     TF_ShapeHandle* handle) {
-  return host::answered<int64_t>(ops::kUnknown, [&] {
+  return ops::answered_alone<int64_t>(ops::kUnknown, [&] {
     ops::live_context(ctx);
     return ops::shape_of(handle).rank();
   });
@@ -168,7 +187,7 @@ TF_CAPI_EXPORT int TF_ShapeInferenceContextRankKnown(TF_ShapeInferenceContext* c
 TF_CAPI_EXPORT void TF_ShapeInferenceContextWithRank(TF_ShapeInferenceContext* ctx,
                                                      TF_ShapeHandle* handle, int64_t rank,
                                                      TF_ShapeHandle* result, TF_Status* status) {
-  host::guarded(status, __func__, [&] {
+  ops::guarded_alone(status, __func__, [&] {
     ops::live_context(ctx);
     ops::check_rank(rank);
     ops::Shape shape = ops::shape_of(handle);
@@ -184,7 +203,7 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContextWithRankAtLeast(TF_ShapeInferenceCon
                                                             TF_ShapeHandle* handle, int64_t rank,
                                                             TF_ShapeHandle* result,
                                                             TF_Status* status) {
-  host::guarded(status, __func__, [&] {
+  ops::guarded_alone(status, __func__, [&] {
     ops::live_context(ctx);
     ops::check_rank(rank);
     const ops::Shape shape = ops::shape_of(handle);
@@ -197,7 +216,7 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInferenceCont
                                                            TF_ShapeHandle* handle, int64_t rank,
                                                            TF_ShapeHandle* result,
                                                            TF_Status* status) {
-  host::guarded(status, __func__, [&] {
+  ops::guarded_alone(status, __func__, [&] {
     ops::live_context(ctx);
     if (rank < 0) ops::check_rank(rank);
     const ops::Shape shape = ops::shape_of(handle);
@@ -209,7 +228,7 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContextWithRankAtMost(TF_ShapeInferenceCont
 TF_CAPI_EXPORT void TF_ShapeInferenceContextDim(TF_ShapeInferenceContext* ctx,
                                                 TF_ShapeHandle* shape_handle, int64_t i,
                                                 TF_DimensionHandle* result) {
-  host::answered(0, [&] {
+  ops::answered_alone<int>(0, [&] {
     auto& dimension = ops::dimension_handles().get(result);
     dimension.value = ops::kUnknown;
     ops::live_context(ctx);
@@ -225,7 +244,7 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContextSubshape(TF_ShapeInferenceContext* c
                                                      TF_ShapeHandle* shape_handle, int64_t start,
                                                      int64_t end, TF_ShapeHandle* result,
                                                      TF_Status* status) {
-  host::guarded(status, __func__, [&] {
+  ops::guarded_alone(status, __func__, [&] {
     ops::live_context(ctx);
     ops::shape_of(result) = ops::subshape(ops::shape_of(shape_handle), start, end);
   });
@@ -236,7 +255,7 @@ TF_CAPI_EXPORT void TF_ShapeInferenceContextConcatenateShapes(TF_ShapeInferenceC
                                                               TF_ShapeHandle* second,
                                                               TF_ShapeHandle* result,
                                                               TF_Status* status) {
-  host::guarded(status, __func__, [&] {
+  ops::guarded_alone(status, __func__, [&] {
     ops::live_context(ctx);
     ops::shape_of(result) = ops::concatenated(ops::shape_of(first), ops::shape_of(second));
   });
@@ -247,7 +266,7 @@ TF_CAPI_EXPORT int TF_DimensionHandleValueKnown(TF_DimensionHandle* dim_handle) 
 }
 
 TF_CAPI_EXPORT int64_t TF_DimensionHandleValue(TF_DimensionHandle* dim_handle) {
-  return host::answered<int64_t>(ops::kUnknown, [&] {
+  return ops::answered_alone<int64_t>(ops::kUnknown, [&] {
     return std::max(ops::dimension_handles().get(dim_handle).value, ops::kUnknown);
   });
 }
