@@ -9,8 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 #include "core/failure.h"
 
@@ -30,6 +32,91 @@ FileState state_of(const struct stat& facts) noexcept {
 
 [[noreturn]] void no_library(const std::string& path, const std::string& why) {
   fail(TF_INVALID_ARGUMENT, path + " is no library for this machine: " + why);
+}
+
+[[noreturn]] void unsafe(const std::string& path, const std::string& why) {
+  fail(TF_INVALID_ARGUMENT, path + " is not opened: " + why);
+}
+
+// A value at a place in the file, or zeros beyond its end.
+template <class Value>
+Value value_at(std::string_view file, std::size_t at) {
+  Value out{};
+  if (at <= file.size() && sizeof out <= file.size() - at) std::memcpy(&out, file.data() + at, sizeof out);
+  return out;
+}
+
+std::vector<ElfW(Phdr)> segments_of(std::string_view file) {
+  const auto header = value_at<ElfW(Ehdr)>(file, 0);
+  std::vector<ElfW(Phdr)> out;
+  for (std::size_t k = 0; k < header.e_phnum; ++k) {
+    out.push_back(value_at<ElfW(Phdr)>(file, header.e_phoff + k * sizeof(ElfW(Phdr))));
+  }
+  return out;
+}
+
+// The entries of the dynamic section.
+std::vector<ElfW(Dyn)> dynamic_of(std::string_view file, const std::vector<ElfW(Phdr)>& segments) {
+  std::vector<ElfW(Dyn)> out;
+  for (const ElfW(Phdr)& segment : segments) {
+    if (segment.p_type != PT_DYNAMIC) continue;
+    for (std::size_t at = 0; at < segment.p_filesz; at += sizeof(ElfW(Dyn))) {
+      out.push_back(value_at<ElfW(Dyn)>(file, segment.p_offset + at));
+      if (out.back().d_tag == DT_NULL) return out;
+    }
+  }
+  return out;
+}
+
+// Its table of names, from there to the end of the file.
+std::string_view names_of(std::string_view file, const std::vector<ElfW(Phdr)>& segments,
+                          const std::vector<ElfW(Dyn)>& dynamic) {
+  for (const ElfW(Dyn)& entry : dynamic) {
+    if (entry.d_tag != DT_STRTAB) continue;
+    for (const ElfW(Phdr)& one : segments) {
+      const ElfW(Addr) from = entry.d_un.d_ptr - one.p_vaddr;
+      if (one.p_type != PT_LOAD || entry.d_un.d_ptr < one.p_vaddr || from >= one.p_filesz) continue;
+      return file.substr(std::min(file.size(), static_cast<std::size_t>(one.p_offset + from)));
+    }
+  }
+  return {};
+}
+
+bool is_relative(std::string_view folder) {
+  return !folder.starts_with('/') && !folder.starts_with("$ORIGIN") && !folder.starts_with("${ORIGIN}");
+}
+
+void require_absolute_folders(const std::string& path, std::string_view folders) {
+  for (std::size_t begin = 0; begin <= folders.size();) {
+    const std::size_t end = std::min(folders.find(':', begin), folders.size());
+    const std::string_view one = folders.substr(begin, end - begin);
+    if (is_relative(one)) {
+      unsafe(path, "its libraries are looked for in '" + std::string(one) + "', which is in the working folder");
+    }
+    begin = end + 1;
+  }
+}
+
+// As drystone's loader in Python has it (drystone_base/plugins/_asks.py).
+void require_safe_library(const std::string& path, std::string_view file) {
+  const std::vector<ElfW(Phdr)> segments = segments_of(file);
+  bool has_stack = false;
+  for (const ElfW(Phdr)& segment : segments) {
+    if (segment.p_type == PT_GNU_STACK && (segment.p_flags & PF_X) == 0) has_stack = true;
+  }
+  if (!has_stack) unsafe(path, "it asks for stacks whose memory can be executed");
+  const std::vector<ElfW(Dyn)> dynamic = dynamic_of(file, segments);
+  const std::string_view names = names_of(file, segments, dynamic);
+  for (const ElfW(Dyn)& entry : dynamic) {
+    if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RPATH && entry.d_tag != DT_RUNPATH) continue;
+    if (entry.d_un.d_val >= names.size()) continue;
+    const std::string_view rest = names.substr(entry.d_un.d_val);
+    const std::string_view text = rest.substr(0, rest.find('\0'));
+    if (entry.d_tag != DT_NEEDED) require_absolute_folders(path, text);
+    else if (text.find('/') != std::string_view::npos && is_relative(text)) {
+      unsafe(path, "it needs '" + std::string(text) + "', which is in the working folder");
+    }
+  }
 }
 
 const ElfW(Ehdr)* own_header() {
@@ -93,6 +180,7 @@ void require_whole_library(const std::string& path, std::string_view file) {
         segment.p_offset <= file.size() && segment.p_filesz <= file.size() - segment.p_offset;
     if (segment.p_type == PT_LOAD && !inside) no_library(path, "it is truncated");
   }
+  require_safe_library(path, file);
 }
 
 }  // namespace drystone::host

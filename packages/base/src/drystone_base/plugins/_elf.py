@@ -25,7 +25,7 @@ _MACHINES: Final = {
 }  # fmt: skip
 _TYPES: Final = {1: "an object file", 2: "a program", 4: "a core dump"}
 _SHARED: Final = 3
-_LOAD, _DYNAMIC = 1, 2
+_LOAD, _DYNAMIC, _STACK, _EXECUTABLE = 1, 2, 0x6474E551, 1
 _NULL, _NEEDED, _HASH, _STRTAB, _SYMTAB, _STRSZ = 0, 1, 4, 5, 6, 10
 _SONAME, _RPATH, _RUNPATH, _GNU_HASH, _FLAGS_1 = 14, 15, 29, 0x6FFFFEF5, 0x6FFFFFFB
 _CALLS, _CALLS_SIZE, _OTHERS, _OTHERS_SIZE = 23, 2, 7, 8
@@ -68,6 +68,7 @@ class ElfFile:
     what it can do without (weak symbols) is in neither. The system's libraries have thousands of
     names that are not asked for: they are read when they are, and raise ``BadElf`` then.
     ``calls`` and ``others`` say where in the file its relocations for calls, and all others, are.
+    ``executes_stacks``: the dynamic linker makes the stacks of the process executable for it.
     """
 
     header: ElfHeader
@@ -79,6 +80,7 @@ class ElfFile:
     symbols: Symbols
     calls: tuple[int, int] = (0, 0)
     others: tuple[int, int] = (0, 0)
+    executes_stacks: bool = False
 
     @cached_property
     def exports(self) -> frozenset[str]:
@@ -129,7 +131,7 @@ def parse(data: Any) -> ElfFile:
     header = _header(held)
     if header.bits != 64 or not header.is_library:
         return ElfFile(header, "", (), (), (), False, Symbols())
-    loads, dynamic = _segments(held)
+    loads, dynamic, executes_stacks = _segments(held)
     entries = list(_dynamic_entries(held, *dynamic))
     values = dict(reversed(entries))
     strings = _strings(held, loads, values)
@@ -151,22 +153,27 @@ def parse(data: Any) -> ElfFile:
         symbols,
         _relocations(loads, values, _CALLS, _CALLS_SIZE),
         _relocations(loads, values, _OTHERS, _OTHERS_SIZE),
+        executes_stacks,
     )
 
 
 _Loads = list[tuple[int, int, int]]
 
 
-def _segments(data: Bytes) -> tuple[_Loads, tuple[int, int]]:
-    """Loaded segments as (address, offset, size in the file), and where the dynamic section is."""
+def _segments(data: Bytes) -> tuple[_Loads, tuple[int, int], bool]:
+    """Loaded segments as (address, offset, size in the file), and where the dynamic section is.
+
+    And whether stacks are to be executable: they are where the file does not say that they are not.
+    """
     (table,) = data.unpack("Q", 32, "the ELF header")
     size, count = data.unpack("HH", 54, "the ELF header")
     if size != 56 or not 0 < count <= _MOST_SEGMENTS:
         raise BadElf(f"its ELF header states {count} segments of {size} bytes")
     loads: _Loads = []
     dynamic = None
+    executes_stacks = True
     for k in range(count):
-        kind, _, offset, address, _, filed, _, _ = data.unpack(
+        kind, flags, offset, address, _, filed, _, _ = data.unpack(
             "IIQQQQQQ", table + k * size, "the table of segments"
         )
         if kind == _LOAD:
@@ -178,9 +185,11 @@ def _segments(data: Bytes) -> tuple[_Loads, tuple[int, int]]:
             loads.append((address, offset, filed))
         elif kind == _DYNAMIC:
             dynamic = (offset, filed)
+        elif kind == _STACK:
+            executes_stacks = bool(flags & _EXECUTABLE)
     if dynamic is None:
         raise BadElf("it has no dynamic section")
-    return loads, dynamic
+    return loads, dynamic, executes_stacks
 
 
 def _dynamic_entries(data: Bytes, offset: int, size: int) -> Iterator[tuple[int, int]]:

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from drystone_base.core.errors import PluginError
 from drystone_base.core.plugin_settings import Settings
+from drystone_base.plugins._asks import refused
 from drystone_base.plugins._demangle import by_owner
 from drystone_base.plugins._elf import BadElf, ElfFile, read_elf
 from drystone_base.plugins._elf_calls import functions_among
@@ -35,7 +36,8 @@ class Audit:
     ``exports`` are all names that it defines itself.
     ``missing`` are needed libraries that are not found, ``aliased`` those of TensorFlow that the
     host answers to. ``undefined`` are undefined symbols, by the file that needs them;
-    ``functions`` are functions among them.
+    ``functions`` are functions among them. ``own`` are the library and what it needs that is not
+    the system's.
     """
 
     elf: ElfFile
@@ -46,6 +48,7 @@ class Audit:
     aliased: tuple[str, ...]
     undefined: dict[str, tuple[str, ...]]
     searched: tuple[str, ...]
+    own: dict[str, ElfFile]
 
     @property
     def unresolved(self) -> tuple[str, ...]:
@@ -97,6 +100,7 @@ def read(path: str | os.PathLike[str]) -> Audit:
         tuple(sorted(closure.aliased)),
         undefined,
         tuple(closure.searched),
+        {file: elf} | {place: f for place, f in closure.files.items() if not is_system(place)},
     )
 
 
@@ -121,7 +125,11 @@ def audit_symbols(plugin: Plugin, settings: Settings) -> StepResult:
     found = _read(plugin)
     if isinstance(found, PluginError):
         return failed("audit", found)
-    error = _not_for_us(plugin, found.elf) or _refusal(plugin, found, settings)
+    error = (
+        _not_for_us(plugin, found.elf)
+        or refused(plugin, found.own)
+        or _refusal(plugin, found, settings)
+    )
     if error is None and found.extra and settings.policy == "strict":
         error = _unclean(plugin, found.extra)
     if error is not None:

@@ -132,6 +132,30 @@ BOTH: Final[dict[str, tuple[str, Make, str, str]]] = {
         "big-endian|segments|bytes",
         "it is for another processor",
     ),
+    "stacks that can be executed": (
+        "plugin-unsafe-library",
+        _variant("-Wl,-z,execstack", "-DCRASH"),
+        "asks for stacks whose memory can be executed",
+        "it asks for stacks whose memory can be executed",
+    ),
+    "a library in the working folder": (
+        "plugin-unsafe-library",
+        _needing("./libzoo.so"),
+        "needs './libzoo.so', which is in the working folder",
+        "it needs './libzoo.so', which is in the working folder",
+    ),
+    "libraries of the working folder": (
+        "plugin-unsafe-library",
+        _variant("-Wl,-rpath,$ORIGIN:", "-DCRASH"),
+        "in '', which is in the working folder",
+        "in '', which is in the working folder",
+    ),
+    "libraries of a folder in the working folder": (
+        "plugin-unsafe-library",
+        _variant("-Wl,--disable-new-dtags,-rpath,build/lib", "-DCRASH"),
+        "in 'build/lib', which is in the working folder",
+        "in 'build/lib', which is in the working folder",
+    ),
     "platform strings of another system": (
         "plugin-wrong-platform",
         _variant(records_flag("__aarch64__=1"), "-DCRASH"),
