@@ -163,6 +163,6 @@ def test_the_time_of_registering_grows_as_what_is_registered(
         capture_output=True, text=True, env=settings, timeout=100,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    assert "not registered: " not in done.stderr
     _, less, more = json.loads(done.stdout)
     assert more < max(8 * less, 1)

@@ -36,7 +36,7 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
     snprintf(name, sizeof name, has_own ? NAME "%d" : NAME, k);
     if (has_own || k == 0) add_op(name, status);
     if (KIND != kNoKernels) add_kernel(name, k, status);
-    if (TF_GetCode(status) != TF_OK) fprintf(stderr, "%s\n", TF_Message(status));
+    if (TF_GetCode(status) != TF_OK) fprintf(stderr, "not registered: %s\n", TF_Message(status));
   }
   TF_DeleteStatus(status);
 }
