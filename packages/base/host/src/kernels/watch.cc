@@ -143,6 +143,7 @@ std::uint64_t Watch::print(std::size_t i) const {
 
 void Watch::check() {
   freed_.end();
+  if (unlock_streams()) note_misuse("it left a standard stream locked, which others wait for; that was unlocked");
   check_inputs();
   check_outputs();
   if (const std::string text = noted_harm(); !text.empty()) {

@@ -1,8 +1,8 @@
 // Calls that plugins make of the C library and that end the process, or change what is the program's:
 // they go through functions of the host.
 //
-// What ends it says who called (library/crash_report.h). What changes the program's signals, files 0 to 2,
-// working folder, limits or timer is refused (EPERM) with a warning where changes are not looked at afterwards
+// What ends it says who called (library/crash_report.h). What changes the program's signals, files, memory of its
+// libraries, working folder, limits, scheduling or timer, or stops it, is refused (EPERM) with a warning where changes are not looked at afterwards
 // (library/host_state.h): on a plugin's own threads, and in calls that are not looked at. Copies that were
 // made by fork do as they like. What is freed in a call that is looked after stays until the call is over
 // (core/freed_blocks.h), and what is opened in a call of a kernel is counted.
@@ -29,7 +29,10 @@ struct Redirected {
 
 const std::vector<Redirected>& redirected_functions();
 
-// Those of them that change settings of the program, that give memory back, and that open files.
+// Those of them that end the process, that change pages of memory, that change settings of the program, that give
+// memory back, and that open files.
+void add_ending_functions(std::vector<Redirected>& all);
+void add_page_functions(std::vector<Redirected>& all);
 void add_setting_functions(std::vector<Redirected>& all);
 void add_memory_functions(std::vector<Redirected>& all);
 void add_file_functions(std::vector<Redirected>& all);
@@ -46,6 +49,13 @@ bool may_change(const char* what, const void* caller);
 bool may_change_for_good(const char* what, const void* caller);
 // Of a standard stream; any other file may be.
 bool may_change_stream(int file, const void* caller);
+// Of a standard stream, and of what was open before any plugin was.
+bool may_change_file(int file, const void* caller);
+// Of a signal that stops or ends the program, or that it may wait for.
+bool may_change_handler(int number, const void* caller);
+
+// Unlocks standard streams that calls of a plugin have left locked on this thread; whether there were any.
+bool unlock_streams() noexcept;
 
 // A file that is being closed is no longer counted.
 void forget_opened(int file) noexcept;

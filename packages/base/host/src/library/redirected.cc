@@ -1,15 +1,15 @@
 // The functions that plugins call instead of the C library's: see library/redirect.h.
 #include <fcntl.h>
-#include <pthread.h>
+#include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
-#include <cstdlib>
+#include <map>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -24,101 +24,6 @@
 namespace drystone::host {
 namespace {
 
-// ---- what ends the process ----
-
-[[noreturn]] void ended_by_exit(int status) {
-  say_ended("the process was ended by exit()", __builtin_return_address(0));
-  std::exit(status);
-}
-
-[[noreturn]] void ended_by_quick_exit(int status) {
-  say_ended("the process was ended by quick_exit()", __builtin_return_address(0));
-  std::quick_exit(status);
-}
-
-[[noreturn]] void ended_at_once(int status) {
-  say_ended("the process was ended by _exit()", __builtin_return_address(0));
-  ::_exit(status);
-}
-
-// Whether a signal ends the process, and no handler says so.
-bool ends_by(int number) noexcept {
-  struct sigaction now{};
-  switch (number) {
-    case SIGKILL: return true;
-    case 0: case SIGCHLD: case SIGURG: case SIGWINCH: case SIGCONT: case SIGSTOP: case SIGTSTP: case SIGTTIN:
-    case SIGTTOU: return false;
-    default: return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_DFL;
-  }
-}
-
-void say_signalled(int number, const void* caller) noexcept {
-  char text[64];
-  if (!ends_by(number)) return;
-  std::snprintf(text, sizeof text, "the process was sent signal %d by itself", number);
-  say_ended(text, caller);
-}
-
-bool is_own(pid_t process) noexcept {
-  return process == getpid() || process == 0 || process == -1 || -process == getpgrp();
-}
-
-int signalled(pid_t process, int number) {
-  if (is_own(process)) say_signalled(number, __builtin_return_address(0));
-  return ::kill(process, number);
-}
-
-int signalled_group(pid_t group, int number) {
-  if (group == 0 || group == getpgrp()) say_signalled(number, __builtin_return_address(0));
-  return ::killpg(group, number);
-}
-
-// Of this thread, which may take no signals: threads of runs do not.
-bool is_blocked(int number) noexcept {
-  sigset_t blocked;
-  return number != SIGKILL && pthread_sigmask(SIG_SETMASK, nullptr, &blocked) == 0 && sigismember(&blocked, number) == 1;
-}
-
-int raised(int number) {
-  if (!is_blocked(number)) say_signalled(number, __builtin_return_address(0));
-  return ::raise(number);
-}
-
-int signalled_thread(pthread_t thread, int number) {
-  const bool waits = pthread_equal(thread, pthread_self()) != 0 && is_blocked(number);
-  if (!waits) say_signalled(number, __builtin_return_address(0));
-  return ::pthread_kill(thread, number);
-}
-
-// It has six arguments at most, whichever of them are meant.
-long system_call(long number, long a, long b, long c, long d, long e, long f) {
-  const void* const caller = __builtin_return_address(0);
-  if (number == SYS_exit_group) say_ended("the process was ended by a system call", caller);
-  if (number == SYS_kill && is_own(static_cast<pid_t>(a))) say_signalled(static_cast<int>(b), caller);
-  if (number == SYS_close_range && !may_change_for_good("files of others", caller)) return -1;
-  if (number == SYS_tgkill && static_cast<pid_t>(a) == getpid()) say_signalled(static_cast<int>(c), caller);
-  return ::syscall(number, a, b, c, d, e, f);
-}
-
-constexpr const char* kReplaced = "the process is given to another program by exec";
-
-int executed(const char* path, char* const* arguments, char* const* environment) {
-  say_ended(kReplaced, __builtin_return_address(0));
-  return ::execve(path, arguments, environment);
-}
-
-int executed_here(const char* path, char* const* arguments) {
-  say_ended(kReplaced, __builtin_return_address(0));
-  return ::execv(path, arguments);
-}
-
-int executed_found(const char* file, char* const* arguments) {
-  say_ended(kReplaced, __builtin_return_address(0));
-  return ::execvp(file, arguments);
-}
-
-// ---- what changes what is the program's ----
-
 // Whether this is the first time of a plugin and what it does, which is said then.
 bool is_new(const char* library, const char* what) {
   struct Told {
@@ -130,6 +35,8 @@ bool is_new(const char* library, const char* what) {
   return told->all.emplace(library, what).second;
 }
 
+}  // namespace
+
 bool may_change_handler(int number, const void* caller) {
   switch (number) {
     case SIGINT: return may_change("the handler of SIGINT", caller);
@@ -137,11 +44,11 @@ bool may_change_handler(int number, const void* caller) {
     case SIGPIPE: return may_change("the handler of SIGPIPE", caller);
     case SIGCHLD: return may_change("the handler of SIGCHLD", caller);
     case SIGHUP: case SIGQUIT: case SIGALRM: case SIGTSTP: return may_change("the handler of a signal", caller);
+    case SIGSEGV: case SIGBUS: case SIGFPE: case SIGILL: case SIGABRT:
+      return may_change("the handler of a signal that ends the process", caller);
     default: return true;
   }
 }
-
-}  // namespace
 
 bool may_change(const char* what, const void* caller) {
   return is_looked_at() || may_change_for_good(what, caller);
@@ -157,6 +64,34 @@ bool may_change_for_good(const char* what, const void* caller) {
   return false;
 }
 
+// Files that were open before any plugin was: which they are, by their numbers.
+std::map<int, std::pair<dev_t, ino_t>> open_files() {
+  std::map<int, std::pair<dev_t, ino_t>> out;
+  DIR* const folder = opendir("/proc/self/fd");
+  if (folder == nullptr) return out;
+  while (const dirent* const entry = readdir(folder)) {
+    const int file = std::atoi(entry->d_name);
+    struct stat facts;
+    if (file > STDERR_FILENO && file != dirfd(folder) && fstat(file, &facts) == 0) out[file] = {facts.st_dev, facts.st_ino};
+  }
+  closedir(folder);
+  return out;
+}
+
+const std::map<int, std::pair<dev_t, ino_t>>& files_before_plugins() {
+  static const auto* const all = new std::map(open_files());
+  return *all;
+}
+
+bool may_change_file(int file, const void* caller) {
+  if (file <= STDERR_FILENO) return may_change_stream(file, caller);
+  const auto found = files_before_plugins().find(file);
+  struct stat now;
+  if (found == files_before_plugins().end() || fstat(file, &now) != 0) return true;
+  if (found->second != std::pair(now.st_dev, now.st_ino)) return true;
+  return may_change_for_good("files that were open before it was", caller);
+}
+
 bool may_change_stream(int file, const void* caller) {
   constexpr const char* kNames[] = {"standard input", "standard output", "standard error"};
   return file < 0 || file > STDERR_FILENO || may_change(kNames[file], caller);
@@ -169,26 +104,65 @@ int handled(int number, const struct sigaction* given, struct sigaction* before)
   return ::sigaction(number, given, before);
 }
 
+template <auto function>
 sighandler_t handled_simply(int number, sighandler_t handler) {
-  return may_change_handler(number, __builtin_return_address(0)) ? ::signal(number, handler) : SIG_ERR;
+  return may_change_handler(number, __builtin_return_address(0)) ? function(number, handler) : SIG_ERR;
+}
+
+// It is deprecated, and there for those who call it all the same.
+sighandler_t handled_by_set(int number, sighandler_t handler) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+  return may_change_handler(number, __builtin_return_address(0)) ? ::sigset(number, handler) : SIG_ERR;
+#pragma GCC diagnostic pop
+}
+
+// Of one of the host's threads, where the last words of a stack that is used up are said.
+int stacked(const stack_t* given, stack_t* before) {
+  const bool is_ours = given != nullptr && running_call != nullptr;
+  if (is_ours && !may_change_for_good("the stack of signal handlers", __builtin_return_address(0))) return -1;
+  return ::sigaltstack(given, before);
 }
 
 int closed(int file) {
+  if (!may_change_file(file, __builtin_return_address(0))) return -1;
   forget_opened(file);
-  return may_change_stream(file, __builtin_return_address(0)) ? ::close(file) : -1;
+  return ::close(file);
 }
 
 int doubled(int file, int as) {
-  return file == as || may_change_stream(as, __builtin_return_address(0)) ? ::dup2(file, as) : -1;
+  return file == as || may_change_file(as, __builtin_return_address(0)) ? ::dup2(file, as) : -1;
 }
 
 int doubled_with(int file, int as, int flags) {
-  return may_change_stream(as, __builtin_return_address(0)) ? ::dup3(file, as, flags) : -1;
+  return may_change_file(as, __builtin_return_address(0)) ? ::dup3(file, as, flags) : -1;
 }
 
 int stream_closed(FILE* stream) {
   if (stream != nullptr) forget_opened(fileno(stream));
   return may_change_stream(stream == nullptr ? -1 : fileno(stream), __builtin_return_address(0)) ? std::fclose(stream) : EOF;
+}
+
+// A signal for what comes to a file ends the program that does not wait for it.
+bool may_control(int file, int command, unsigned long argument, const void* caller) {
+  switch (command) {
+    case F_SETFL:
+      if ((argument & O_ASYNC) != 0 && !may_change_for_good("which signals it is sent", caller)) return false;
+      break;
+    case F_SETFD: break;
+    case F_SETOWN: case F_SETOWN_EX: case F_SETSIG: return may_change_for_good("which signals it is sent", caller);
+    default: return true;
+  }
+  return may_change_stream(file, caller);
+}
+
+// The argument is there for some commands only, and passed on without need.
+int controlled(int file, int command, unsigned long argument) {
+  return may_control(file, command, argument, __builtin_return_address(0)) ? ::fcntl(file, command, argument) : -1;
+}
+
+int all_streams_closed() {
+  return may_change_for_good("standard output", __builtin_return_address(0)) ? ::fcloseall() : EOF;
 }
 
 int folder_changed(const char* path) {
@@ -217,31 +191,31 @@ int timed(decltype(ITIMER_REAL) which, const struct itimerval* given, struct iti
 
 const std::vector<Redirected>& redirected_functions() {
   static const auto* all = [] {
+    files_before_plugins();
     auto* const made = new std::vector<Redirected>{
-        instead("exit", ended_by_exit),
-        instead("quick_exit", ended_by_quick_exit),
-        instead("_exit", ended_at_once),
-        instead("_Exit", ended_at_once),
-        instead("kill", signalled),
-        instead("killpg", signalled_group),
-        instead("raise", raised),
-        instead("pthread_kill", signalled_thread),
-        instead("syscall", system_call),
-        instead("execve", executed),
-        instead("execv", executed_here),
-        instead("execvp", executed_found),
         instead("sigaction", handled),
-        instead("signal", handled_simply),
+        instead("signal", handled_simply<::signal>),
+        instead("bsd_signal", handled_simply<::signal>),
+        instead("ssignal", handled_simply<::signal>),
+        instead("sysv_signal", handled_simply<::sysv_signal>),
+        instead("__sysv_signal", handled_simply<::sysv_signal>),
+        instead("sigset", handled_by_set),
+        instead("sigaltstack", stacked),
         instead("close", closed),
         instead("dup2", doubled),
         instead("dup3", doubled_with),
         instead("fclose", stream_closed),
+        instead("fcloseall", all_streams_closed),
+        instead("fcntl", controlled),
+        instead("fcntl64", controlled),
         instead("chdir", folder_changed),
         instead("fchdir", folder_changed_to),
         instead("setrlimit", limited),
         instead("alarm", alarmed),
         instead("setitimer", timed),
     };
+    add_ending_functions(*made);
+    add_page_functions(*made);
     add_setting_functions(*made);
     add_memory_functions(*made);
     add_file_functions(*made);

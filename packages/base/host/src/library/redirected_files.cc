@@ -77,6 +77,36 @@ int event_made(unsigned first, int flags) { return noted(::eventfd(first, flags)
 int memory_made(const char* name, unsigned flags) { return noted(::memfd_create(name, flags)); }
 int poll_made(int flags) { return noted(::epoll_create1(flags)); }
 
+// How often this thread has locked the program's streams, in calls of plugins.
+struct Locked {
+  int count[3] = {};
+};
+constinit thread_local Locked locked __attribute__((tls_model("initial-exec")));
+
+int* count_of(FILE* stream) noexcept {
+  if (stream == stdin) return &locked.count[0];
+  if (stream == stdout) return &locked.count[1];
+  return stream == stderr ? &locked.count[2] : nullptr;
+}
+
+void stream_locked(FILE* stream) {
+  ::flockfile(stream);
+  if (int* const count = count_of(stream)) ++*count;
+}
+
+int stream_tried(FILE* stream) {
+  const int failed = ::ftrylockfile(stream);
+  int* const count = count_of(stream);
+  if (failed == 0 && count != nullptr) ++*count;
+  return failed;
+}
+
+void stream_unlocked(FILE* stream) {
+  int* const count = count_of(stream);
+  if (count != nullptr && *count > 0) --*count;
+  ::funlockfile(stream);
+}
+
 bool is_still_open(int file, const File& one) noexcept {
   struct stat now;
   return fstat(file, &now) == 0 && now.st_dev == one.device && now.st_ino == one.inode;
@@ -89,6 +119,17 @@ std::string path_of(int file) {
 }
 
 }  // namespace
+
+bool unlock_streams() noexcept {
+  bool was_locked = false;
+  for (FILE* const stream : {stdin, stdout, stderr}) {
+    for (int* const count = count_of(stream); *count > 0; --*count) {
+      ::funlockfile(stream);
+      was_locked = true;
+    }
+  }
+  return was_locked;
+}
 
 void forget_opened(int file) noexcept {
   answered(0, [&] {
@@ -126,7 +167,8 @@ void add_file_functions(std::vector<Redirected>& all) {
                             instead("socket", socket_made), instead("pipe", pipe_made),
                             instead("pipe2", pipe_made_with), instead("dup", copied),
                             instead("eventfd", event_made), instead("memfd_create", memory_made),
-                            instead("epoll_create1", poll_made),
+                            instead("epoll_create1", poll_made), instead("flockfile", stream_locked),
+                            instead("ftrylockfile", stream_tried), instead("funlockfile", stream_unlocked),
                         });
 }
 

@@ -1,10 +1,10 @@
 // Settings of the program that plugins change: see library/redirect.h.
-#include <dlfcn.h>
 #include <grp.h>
 #include <malloc.h>
+#include <sched.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 #include <new>
 #include <string_view>
 
-#include "library/crash_report.h"
+#include "core/plugin_call.h"
 #include "library/host_state.h"
 #include "library/redirect.h"
 
@@ -98,28 +98,43 @@ FILE* reopened(const char* path, const char* mode, FILE* stream) {
   return may_change_stream(file, __builtin_return_address(0)) ? std::freopen(path, mode, stream) : nullptr;
 }
 
-// ---- memory of others ----
+// ---- how it is scheduled, how its streams are buffered ----
 
-// Pages of a file that is mapped as a library, and is another than the caller's own.
-bool is_of_others(const void* address, const void* caller) {
-  Dl_info there;
-  Dl_info here;
-  if (dladdr(address, &there) == 0 || dladdr(caller, &here) == 0 || there.dli_fbase == here.dli_fbase) return false;
-  return plugin_at(address) == nullptr || plugin_at(address) != plugin_at(caller);
+constexpr const char* kScheduling = "how the program's threads are scheduled";
+
+// Of a thread of the program: its main one, or this, which is in a call of the plugin's. Others are the plugin's own.
+bool may_schedule(pid_t which, const void* caller) {
+  const bool is_programs = which == getpid() || (which == 0 && running_call != nullptr);
+  return !is_programs || may_change(kScheduling, caller);
 }
 
-bool may_change_pages(const void* address, std::size_t size, const void* caller) {
-  const auto* const last = static_cast<const char*>(address) + (size == 0 ? 0 : size - 1);
-  if (!is_of_others(address, caller) && !is_of_others(last, caller)) return true;
-  return may_change_for_good("memory of another library", caller);
+int made_nicer(int by) {
+  errno = 0;
+  if (!may_schedule(0, __builtin_return_address(0))) return -1;
+  return ::nice(by);
 }
 
-int protected_so(void* address, std::size_t size, int protection) {
-  return may_change_pages(address, size, __builtin_return_address(0)) ? ::mprotect(address, size, protection) : -1;
+int prioritised(decltype(PRIO_PROCESS) which, id_t whose, int value) {
+  const void* const caller = __builtin_return_address(0);
+  if (which != PRIO_PROCESS && !may_change_for_good(kScheduling, caller)) return -1;
+  if (which == PRIO_PROCESS && !may_schedule(static_cast<pid_t>(whose), caller)) return -1;
+  return ::setpriority(which, whose, value);
 }
 
-int unmapped(void* address, std::size_t size) {
-  return may_change_pages(address, size, __builtin_return_address(0)) ? ::munmap(address, size) : -1;
+int scheduled(pid_t which, int policy, const struct sched_param* parameters) {
+  return may_schedule(which, __builtin_return_address(0)) ? ::sched_setscheduler(which, policy, parameters) : -1;
+}
+
+int placed(pid_t which, std::size_t size, const cpu_set_t* processors) {
+  return may_schedule(which, __builtin_return_address(0)) ? ::sched_setaffinity(which, size, processors) : -1;
+}
+
+int buffered(FILE* stream, char* buffer, int mode, std::size_t size) {
+  const int file = stream == nullptr ? -1 : fileno(stream);
+  const bool is_programs = file >= 0 && file <= STDERR_FILENO;
+  constexpr const char* kBuffers = "how standard streams are buffered";
+  if (is_programs && !may_change_for_good(kBuffers, __builtin_return_address(0))) return -1;
+  return std::setvbuf(stream, buffer, mode, size);
 }
 
 // ---- who the process is ----
@@ -133,6 +148,12 @@ int controlled(int option, unsigned long a, unsigned long b, unsigned long c, un
     default: break;
   }
   return ::prctl(option, a, b, c, d);
+}
+
+// Who traces itself stops at its next signal, and waits for its parent.
+long traced(long request, long process, void* address, void* data) {
+  if (request == PTRACE_TRACEME && !may_change_for_good(kIdentity, __builtin_return_address(0))) return -1;
+  return ::ptrace(static_cast<decltype(PTRACE_TRACEME)>(request), process, address, data);
 }
 
 // The same for a function of these arguments that answers -1 where it fails.
@@ -169,9 +190,16 @@ void add_setting_functions(std::vector<Redirected>& all) {
                             instead("closefrom", closed_from),
                             instead("freopen", reopened),
                             instead("freopen64", reopened),
-                            instead("mprotect", protected_so),
-                            instead("munmap", unmapped),
+                            instead("nice", made_nicer),
+                            instead("setpriority", prioritised),
+                            instead("sched_setscheduler", scheduled),
+                            instead("sched_setaffinity", placed),
+                            instead("setvbuf", buffered),
                             instead("prctl", controlled),
+                            instead("ptrace", traced),
+                            instead("unshare", identified<::unshare, int>),
+                            instead("setns", identified<::setns, int, int>),
+                            instead("setgroups", identified<::setgroups, std::size_t, const gid_t*>),
                             instead("setsid", identified<::setsid>),
                             instead("setpgid", identified<::setpgid, pid_t, pid_t>),
                             instead("chroot", identified<::chroot, const char*>),

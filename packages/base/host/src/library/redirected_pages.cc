@@ -1,0 +1,97 @@
+// Calls of plugins that change pages of memory: see library/redirect.h.
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+
+#include "library/crash_report.h"
+#include "library/redirect.h"
+
+namespace drystone::host {
+namespace {
+
+// Pages of a file that is mapped as a library, and is another than the caller's own.
+bool is_of_others(const void* address, const void* caller) {
+  Dl_info there;
+  Dl_info here;
+  if (dladdr(address, &there) == 0 || dladdr(caller, &here) == 0 || there.dli_fbase == here.dli_fbase) return false;
+  return plugin_at(address) == nullptr || plugin_at(address) != plugin_at(caller);
+}
+
+bool may_change_pages(const void* address, std::size_t size, const void* caller) {
+  const auto* const last = static_cast<const char*>(address) + (size == 0 ? 0 : size - 1);
+  if (!is_of_others(address, caller) && !is_of_others(last, caller)) return true;
+  return may_change_for_good("memory of another library", caller);
+}
+
+int protected_so(void* address, std::size_t size, int protection) {
+  return may_change_pages(address, size, __builtin_return_address(0)) ? ::mprotect(address, size, protection) : -1;
+}
+
+int unmapped(void* address, std::size_t size) {
+  return may_change_pages(address, size, __builtin_return_address(0)) ? ::munmap(address, size) : -1;
+}
+
+void* mapped(void* address, std::size_t size, int protection, int flags, int file, off_t offset) {
+  const bool replaces = (flags & MAP_FIXED) != 0;
+  if (replaces && !may_change_pages(address, size, __builtin_return_address(0))) return MAP_FAILED;
+  return ::mmap(address, size, protection, flags, file, offset);
+}
+
+// The new address is there for some flags only, and passed on without need.
+void* remapped(void* address, std::size_t size, std::size_t new_size, int flags, void* new_address) {
+  const void* const caller = __builtin_return_address(0);
+  if (!may_change_pages(address, size, caller)) return MAP_FAILED;
+  if ((flags & MREMAP_FIXED) != 0 && !may_change_pages(new_address, new_size, caller)) return MAP_FAILED;
+  return ::mremap(address, size, new_size, flags, new_address);
+}
+
+// Some advice empties pages.
+int advised(void* address, std::size_t size, int advice) {
+  switch (advice) {
+    case MADV_DONTNEED: case MADV_FREE: case MADV_REMOVE: case MADV_DONTFORK: case MADV_WIPEONFORK:
+      if (!may_change_pages(address, size, __builtin_return_address(0))) return -1;
+      break;
+    default: break;
+  }
+  return ::madvise(address, size, advice);
+}
+
+// The end of the heap, which is malloc's.
+constexpr const char* kHeap = "the end of the heap";
+
+void* heap_moved(std::intptr_t by) {
+  if (by < 0 && !may_change_for_good(kHeap, __builtin_return_address(0))) return reinterpret_cast<void*>(-1);
+  return ::sbrk(by);
+}
+
+int heap_ended(void* at) {
+  if (at < ::sbrk(0) && !may_change_for_good(kHeap, __builtin_return_address(0))) return -1;
+  return ::brk(at);
+}
+
+// All memory, that of the program too, and of all that it asks for later where it says so.
+int all_locked(int flags) {
+  return may_change_for_good("which memory stays in place", __builtin_return_address(0)) ? ::mlockall(flags) : -1;
+}
+
+}  // namespace
+
+void add_page_functions(std::vector<Redirected>& all) {
+  all.insert(all.end(), {
+                            instead("mprotect", protected_so),
+                            instead("munmap", unmapped),
+                            instead("mmap", mapped),
+                            instead("mmap64", mapped),
+                            instead("mremap", remapped),
+                            instead("madvise", advised),
+                            instead("sbrk", heap_moved),
+                            instead("brk", heap_ended),
+                            instead("mlockall", all_locked),
+                        });
+}
+
+}  // namespace drystone::host
