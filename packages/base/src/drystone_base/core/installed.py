@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from drystone_base.core.arguments import explained
 from drystone_base.core.environment import PLAN_CACHE
 from drystone_base.core.machine import cache_folder, chosen_folder
-from drystone_base.core.owners import is_own
+from drystone_base.core.owners import is_own, opened
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution, EntryPoints
@@ -219,7 +219,7 @@ def _folders() -> list[str]:
 def _noted(folder: str, metadata: _Metadata) -> _Installed | None:
     """What an earlier process noted of the same folders of metadata."""
     try:
-        with open(os.path.join(folder, note_name()), "rb") as file:
+        with opened(os.path.join(folder, note_name())) as file:
             if not is_own(os.fstat(file.fileno())):
                 return None
             note = json.load(file)

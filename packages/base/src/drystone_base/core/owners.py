@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from typing import Final
+import stat
+from typing import BinaryIO, Final
 
-__all__ = ["described", "is_own", "others_who_write"]
+__all__ = ["described", "is_own", "opened", "others_who_write"]
 
 _OTHERS_WRITE: Final = 0o022
 _STICKY: Final = 0o1000
+_AT_ONCE: Final = getattr(os, "O_NONBLOCK", 0)
 
 
 def is_own(state: os.stat_result) -> bool:
@@ -16,6 +19,18 @@ def is_own(state: os.stat_result) -> bool:
     if not hasattr(os, "geteuid"):
         return True
     return state.st_uid in (os.geteuid(), 0) and not state.st_mode & _OTHERS_WRITE
+
+
+def opened(path: str | os.PathLike[str]) -> BinaryIO:
+    """A plain file, to be read; raises ``OSError`` for anything else.
+
+    Nothing is waited for: a pipe that another user has put there may never have a writer.
+    """
+    descriptor = os.open(path, os.O_RDONLY | _AT_ONCE)
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    raise OSError(errno.EINVAL, "not a plain file", os.fspath(path))
 
 
 def described(state: os.stat_result) -> str:

@@ -14,10 +14,10 @@ import time
 import zlib
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, NamedTuple
 
 from drystone_base.core.machine import chosen_folder
-from drystone_base.core.owners import described, is_own
+from drystone_base.core.owners import described, is_own, opened
 from drystone_base.files.mapped import MappedFile
 
 if TYPE_CHECKING:
@@ -60,10 +60,7 @@ class Store(NamedTuple):
         """
         path = self._path(name)
         try:
-            with open(path, "rb") as file:
-                state = os.fstat(file.fileno())
-                if self.own_only and not is_own(state):
-                    raise BadFile(f"{path} is not this user's alone: {described(state)}")
+            with self._open(path) as file:
                 data = memoryview(MappedFile.of(file))
         except FileNotFoundError:
             return None
@@ -114,15 +111,15 @@ class Store(NamedTuple):
         """The facts of all files whose names begin so; those that cannot be read are left out."""
         found = []
         for path in sorted(self.folder.glob(f"{beginning}*.{self.kind}")):
-            with suppress(OSError, BadFile):
-                found.append(self._parse(path, memoryview(path.read_bytes()))[0])
+            with suppress(OSError, BadFile), self._open(path) as file:
+                found.append(self._parse(path, memoryview(file.read()))[0])
         return found
 
     def entries(self) -> list[tuple[Path, dict[str, Any]]]:
         """Every file whose header can be read, sorted by path, with its facts."""
         found = []
         for path in sorted(self.folder.glob(f"*.{self.kind}")):
-            with suppress(OSError, BadFile), open(path, "rb") as file:
+            with suppress(OSError, BadFile), self._open(path) as file:
                 found.append((path, self._header(path, memoryview(MappedFile.of(file)))[0]))
         return found
 
@@ -154,6 +151,15 @@ class Store(NamedTuple):
     @property
     def _magic(self) -> bytes:
         return f"drystone {self.kind} 1\n".encode()
+
+    def _open(self, path: str | Path) -> BinaryIO:
+        """A file, this user's where it must be; raises ``BadFile`` and ``OSError``."""
+        file = opened(path)
+        state = os.fstat(file.fileno())
+        if self.own_only and not is_own(state):
+            file.close()
+            raise BadFile(f"{path} is not this user's alone: {described(state)}")
+        return file
 
     def _path(self, name: str) -> str:
         return os.path.join(self.place, f"{name}.{self.kind}")

@@ -231,6 +231,16 @@ def test_a_note_that_others_may_write_to_is_none(
     assert noted(folder, monkeypatch) == ["p", "scanned"]
 
 
+def test_a_pipe_in_the_place_of_a_note_is_not_waited_for(
+    site: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(site, "p-1.dist-info", POINT)
+    noted(folder, monkeypatch)
+    (folder / installed.note_name()).unlink()
+    os.mkfifo(folder / installed.note_name())
+    assert noted(folder, monkeypatch) == ["p", "scanned"]
+
+
 def stamp(name: str) -> list[str] | None:
     """Version and digest of a distribution, as plans depend on it."""
     forget()

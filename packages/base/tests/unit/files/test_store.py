@@ -132,3 +132,15 @@ def test_processes_share_a_folder(tmp_path: Path) -> None:
     running = [subprocess.Popen([*command, name], env=env) for name in "abc"]
     assert [process.wait(60) for process in running] == [0, 0, 0]
     assert not [file for file in tmp_path.iterdir() if file.name.startswith(".")]
+
+
+@pytest.mark.parametrize("own_only", [False, True])
+def test_what_is_no_plain_file_is_not_waited_for(tmp_path: Path, own_only: bool) -> None:
+    store = Store(tmp_path, own_only=own_only)
+    os.mkfifo(tmp_path / "ab.executable")
+    (tmp_path / "cd.executable").symlink_to("/dev/zero")
+    (tmp_path / "ef.executable").mkdir()
+    for name in ("ab", "cd", "ef"):
+        with pytest.raises(BadFile, match="cannot be read"):
+            store.read(name)
+    assert (store.like(""), store.entries()) == ([], [])
