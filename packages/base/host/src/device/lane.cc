@@ -21,6 +21,7 @@ struct LaneBlock {
 
 namespace {
 
+constexpr std::size_t kMostMarks = 4096;
 constexpr std::uint64_t kUnit = 256;  // sizes of blocks are multiples, so that more of them are used again
 
 std::size_t rounded(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
@@ -165,6 +166,7 @@ void Lane::copy_out(const TF_Tensor& here, TF_Tensor& host) {
 }
 
 void Lane::note(const std::string& node, const std::string& op) {
+  if (marked_ == kMostMarks) wait();  // of a long loop
   if (marked_ == marks_.size()) {
     Mark fresh;
     execute(device_, "create_event", &SP_StreamExecutor::create_event, &fresh.event);

@@ -13,6 +13,8 @@
 namespace drystone::host::executor {
 namespace {
 
+constexpr std::size_t kMostKept = 1024;
+
 // DS_Allocate of a lane.
 extern "C" TF_Tensor* allocate_on_lane(void* lane, TF_DataType dtype, const int64_t* dims, int num_dims,
                                        TF_Status* status) {
@@ -78,6 +80,7 @@ void RunDevices::leave(std::int16_t number) {
 }
 
 TF_Tensor* RunDevices::copied(const Instruction& in, TF_Tensor* from) {
+  if (kept_.size() > kMostKept) wait();  // of a long loop
   Lane* const source = lane_of(*from);
   TF_Tensor* out = nullptr;
   if (in.device != 0) {

@@ -201,6 +201,10 @@ class Preparing:
         has_value = [isinstance(self._find(name, "fetch"), tuple) for name in fetches]
         if not is_native:
             return Prepared(feeds, has_value, copies, caller, plan)
+        if self._plugin_devices():
+            from drystone_base.passes import place_body
+
+            caller.place = partial(place_body, config=self.config)
         encoded = encode_plan(plan, [f.dtype for f in feeds], caller)
         program = program_of(encoded, self.makers.nodes)
         made = load(feeds, has_value, program, caller, copies=copies)

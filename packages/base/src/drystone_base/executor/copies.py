@@ -1,21 +1,25 @@
 """Copies between host memory and devices: instructions where an edge leads from one to the other.
 
-Feeds and fetches of a plan are in host memory, as are arguments and results of functions,
-variables, and what goes through v1 control flow. A value is copied once to each place where it is
-needed, a constant once for all runs.
+Feeds and fetches of a run are in host memory, as are variables and what goes through frames. Those
+of functions and loops are where their bodies have them: what goes round in a loop stays on the
+device that computes it. A value is copied once to each place where it is needed, a constant once
+for all runs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 from drystone_base.executor._wiring import order
 from drystone_base.executor.plan import Instruction, Kind, Plan
 
-__all__ = ["HOST", "CopyTo", "with_copies"]
+__all__ = ["HOST", "CopyTo", "Places", "natural_places", "with_copies"]
 
 HOST: Final = ""
+ANYWHERE: Final = "anywhere"
+"""What a forward needs."""
 
 
 class CopyTo(NamedTuple):
@@ -30,47 +34,126 @@ class CopyTo(NamedTuple):
     is_kept: bool = False
 
 
-def with_copies(plan: Plan, forwards: frozenset[str], *, is_whole: bool) -> Plan:
+class Places(NamedTuple):
+    """Where what goes into a plan or a call lies, and what comes out of it."""
+
+    feeds: tuple[str, ...]
+    fetches: tuple[str, ...]
+
+
+Calls = Callable[[Instruction], Places | None]
+"""The places of what runs other plans; None for any other instruction."""
+
+
+def with_copies(
+    plan: Plan, forwards: frozenset[str], calls: Calls, at: Places | None = None
+) -> Plan:
     """The plan with a COPY on each edge between memories.
 
-    ``forwards``: ops whose output k the executor makes of input k, wherever that lies.
-    ``is_whole``: its fetches are those of the run, which ends only when all copies are done.
+    ``forwards``: ops whose output k the executor makes of input k, wherever that lies. ``at``:
+    where its feeds and fetches are to be; None: it is a whole run's, all of them are the host's,
+    and the run ends only when all copies are done.
     """
-    if all(i.on_device is None for i in plan.instructions):
-        return plan
-    return _Copying(plan, forwards, is_whole).run()
+    return _Copying(plan, forwards, calls, at).run()
+
+
+def natural_places(plan: Plan, forwards: frozenset[str], calls: Calls) -> Places:
+    """Where a plan takes its feeds and makes its fetches with the fewest copies."""
+    asked: list[set[str]] = [set() for _ in plan.feeds]
+    found = _Copying(plan, forwards, calls, None)
+    for feed, places in enumerate(plan.feeds):
+        for consumer, slot in places:
+            if plan.instructions[consumer].kind is not Kind.FETCH:
+                asked[feed].add(found.needed(consumer, slot, ANYWHERE))
+    feeds = [one.pop() if len(one := wanted - {ANYWHERE}) == 1 else HOST for wanted in asked]
+    host = (HOST,) * len(plan.fetches)
+    found = _Copying(plan, forwards, calls, Places(tuple(feeds), host))
+    made = found.places_of_fetches()
+    return Places(tuple(feeds), tuple(made))
 
 
 class _Copying:
-    def __init__(self, plan: Plan, forwards: frozenset[str], is_whole: bool) -> None:
-        self.plan, self.forwards, self.is_whole = plan, forwards, is_whole
+    def __init__(
+        self, plan: Plan, forwards: frozenset[str], calls: Calls, at: Places | None
+    ) -> None:
+        self.plan, self.forwards, self.is_whole = plan, forwards, at is None
+        host = Places((HOST,) * len(plan.feeds), (HOST,) * len(plan.fetches))
+        self.at = at or host
+        self.calls = {k: p for k, i in enumerate(plan.instructions) if (p := calls(i)) is not None}
+        self.fetched = {k: n for n, k in enumerate(plan.fetches) if k >= 0}
         self.out = [replace(i, edges=[]) for i in plan.instructions]
         self.handed_on: dict[tuple[int, int], str] = {}  # places of a forward's inputs
         self.copies: dict[tuple[int, int, str], int] = {}
 
     def run(self) -> Plan:
+        if self.is_on_host():
+            return self.plan
         feeds = [
-            [self.end(-1 - feed, 0, HOST, *place) for place in places]
+            [self.end(-1 - feed, 0, self.at.feeds[feed], *place) for place in places]
             for feed, places in enumerate(self.plan.feeds)
         ]
+        fetches = [self.handed_out(n, fetch, feeds) for n, fetch in enumerate(self.plan.fetches)]
         for k in order(self.plan):
             for output, consumer, slot in self.plan.instructions[k].edges:
                 place = self.place_of(k, output)
                 at, input_ = self.end(k, output, place, consumer, slot)
                 if (at, input_) == (consumer, slot):
                     self.out[k].edges.append((output, consumer, slot))
-        return replace(self.plan, instructions=self.out, feeds=[_unique(f) for f in feeds])
+        unique = [list(dict.fromkeys(places)) for places in feeds]
+        return replace(self.plan, instructions=self.out, feeds=unique, fetches=fetches)
+
+    def is_on_host(self) -> bool:
+        """Whether nothing is anywhere else."""
+        places = {p for one in (self.at, *self.calls.values()) for part in one for p in part}
+        on_host = all(i.on_device is None for i in self.plan.instructions)
+        return on_host and places <= {HOST}
+
+    def handed_out(self, number: int, fetch: int, feeds: list[list[tuple[int, int]]]) -> int:
+        """The fetch; one that copies a feed which is fetched at another place."""
+        if fetch >= 0 or self.at.feeds[-1 - fetch] == self.at.fetches[number]:
+            return fetch
+        made = len(self.out)
+        self.out.append(Instruction(Kind.FETCH, None, "argument", "", {}, 1, 0))
+        self.fetched[made] = number
+        feeds[-1 - fetch].append(self.end(fetch, 0, self.at.feeds[-1 - fetch], made, 0))
+        return made
+
+    def places_of_fetches(self) -> list[str]:
+        """Where the fetches are made."""
+        found = [HOST] * len(self.plan.fetches)
+        for feed, places in enumerate(self.plan.feeds):
+            for consumer, slot in places:
+                self.look(found, self.at.feeds[feed], consumer, slot)
+        for k in order(self.plan):
+            for output, consumer, slot in self.plan.instructions[k].edges:
+                self.look(found, self.place_of(k, output), consumer, slot)
+        for number, fetch in enumerate(self.plan.fetches):
+            if fetch < 0:
+                found[number] = self.at.feeds[-1 - fetch]
+        return found
+
+    def look(self, found: list[str], place: str, consumer: int, slot: int) -> None:
+        """Follow an edge: note what is fetched, and where forwards have what they hand on."""
+        self.needed(consumer, slot, place)
+        if consumer in self.fetched:
+            found[self.fetched[consumer]] = place
 
     def place_of(self, k: int, output: int) -> str:
         """Where an output lies."""
         instruction = self.plan.instructions[k]
+        if k in self.calls:
+            return self.calls[k].fetches[output]
         if instruction.on_device is not None:
             return instruction.on_device.name if instruction.on_device.outputs[output] else HOST
         return self.handed_on.get((k, output), HOST)
 
     def needed(self, consumer: int, slot: int, place: str) -> str:
         """Where an input must lie that lies at ``place`` now."""
-        taker = self.plan.instructions[consumer]
+        taker = self.out[consumer]
+        if consumer in self.fetched:
+            return self.at.fetches[self.fetched[consumer]]
+        if consumer in self.calls:
+            return self.calls[consumer].feeds[slot]
         if taker.on_device is not None:
             return taker.on_device.name if taker.on_device.inputs[slot] else HOST
         hands_on = taker.kind is Kind.PLAIN and taker.op in self.forwards and not taker.on_library
@@ -127,7 +210,3 @@ class _Copying:
         is_fetched = self.is_whole and self.out[consumer].kind is Kind.FETCH
         if made.place == HOST and not is_fetched:
             self.out[copy].copy = made._replace(waits=True)
-
-
-def _unique(places: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    return list(dict.fromkeys(places))

@@ -19,8 +19,9 @@ from drystone_base.core.tensor import to_proto
 from drystone_base.core.time_limits import look
 from drystone_base.executor._references import with_values
 from drystone_base.executor._wiring import Wiring
+from drystone_base.executor.call_places import CallPlaces
 from drystone_base.executor.calling import OPERATOR_ATTR
-from drystone_base.executor.copies import HOST, CopyTo, with_copies
+from drystone_base.executor.copies import HOST, CopyTo, Places, with_copies
 from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
@@ -106,6 +107,7 @@ def encode(
     *,
     alone: bool = False,
     beside: bool = False,
+    has_devices: bool = False,
 ) -> Encoded:
     """The PlanDef of ``plan`` and of the functions that it may call.
 
@@ -113,23 +115,26 @@ def encode(
     cannot be lowered is left to its kernel in Python, which says so when it runs. ``alone``: the
     PlanDef is to work without Python, so its constants are in it (``beside``: beside it all the
     same), and ``UnsupportedOp`` (``op-needs-python``) is raised for nodes that no plugin has a
-    kernel for.
+    kernel for. ``has_devices``: nodes may run on devices of plugins.
     """
-    return _Encoder(lower_function, frozenset(functions), alone, beside).run(plan, feed_types)
+    encoder = _Encoder(lower_function, frozenset(functions), alone, beside, has_devices)
+    return encoder.run(plan, feed_types)
 
 
 class _Encoder:
     def __init__(
-        self, lower_function: Lower, functions: frozenset[str], alone: bool, beside: bool
-    ) -> None:
+        self, lower_function: Lower, functions: frozenset[str], alone: bool, beside: bool,
+        has_devices: bool,
+    ) -> None:  # fmt: skip
         self.alone, self.beside = alone, beside
         self.has_plugins = False
         self.lower_function = lower_function
         self.functions = functions
         self.out = Encoded()
         self.op_numbers: dict[int, int] = {}
-        self.blocks: dict[tuple[str, str], int] = {}
-        self.waiting: list[tuple[str, Plan, int]] = []
+        self.blocks: dict[tuple[str, str, Places | None], int] = {}
+        self.waiting: list[tuple[str, Plan, int, Places | None]] = []
+        self.places = CallPlaces(lower_function, self._called, FORWARDS) if has_devices else None
         self.reads: list[InstructionDef] = []
         self.calls: list[tuple[InstructionDef, tuple[int, ...]]] = []  # that take references
         self.changes_variables = False
@@ -145,12 +150,12 @@ class _Encoder:
         on_host = all(one.on_device is None for one in plan.instructions)
         if plan.examples is not None and on_host:
             _hold_examples(block, plan.examples)
-        self._block(block, plan, is_whole=True)
+        self._block(block, plan, None)
         while self.waiting:
-            name, body, index = self.waiting.pop()
+            name, body, index, at = self.waiting.pop()
             self.out.plan.blocks[index].name = name
             self.has_plugins = self.has_plugins or body.has_plugins
-            self._block(self.out.plan.blocks[index], body)
+            self._block(self.out.plan.blocks[index], body, at)
         if self.has_plugins:  # without them all kernels know a variable
             for call, places in self.calls:
                 call.deref.extend(places)
@@ -160,25 +165,29 @@ class _Encoder:
             read.is_constant = not self.changes_variables
         return self.out
 
-    def _function(self, function: FunctionRef) -> int:
-        """The number of a function's block; raises when its body cannot be lowered."""
-        key = (function.name, repr(sorted(function.attrs.items())) if function.attrs else "")
+    def _function(self, function: FunctionRef, at: Places | None) -> int:
+        """The number of a function's block; raises when its body cannot be lowered.
+
+        ``at``: where its arguments and results are.
+        """
+        key = (function.name, repr(sorted(function.attrs.items())) if function.attrs else "", at)
         if key not in self.blocks:
             body = self.lower_function(function)
             self.blocks[key] = len(self.out.plan.blocks)
             self.out.plan.blocks.add()
-            self.waiting.append((function.name, body, self.blocks[key]))
+            self.waiting.append((function.name, body, self.blocks[key], at))
         return self.blocks[key]
 
     # ---- one block -----------------------------------------------------------------------------
 
-    def _block(self, block: BlockDef, plan: Plan, *, is_whole: bool = False) -> None:
+    def _block(self, block: BlockDef, plan: Plan, at: Places | None) -> None:
         plan = with_values(plan)
         if any(one.kind is Kind.ENTER for one in plan.instructions):
             from drystone_base.executor.loops import with_loops
 
             plan = with_loops(plan)
-        plan = with_copies(plan, FORWARDS, is_whole=is_whole)
+        if self.places is not None:
+            plan = with_copies(plan, FORWARDS, self.places.of, at)
         wiring = Wiring(plan)
         block.feeds = len(plan.feeds)
         for k in wiring.order:
@@ -214,7 +223,7 @@ class _Encoder:
                 out.frame = _utf8(instruction.attrs["frame_name"])
                 out.is_constant = bool(instruction.attrs.get("is_constant"))
         elif instruction.loop is not None:
-            self._loop(out, instruction.loop)
+            self._loop(out, instruction, instruction.loop)
         elif instruction.copy is not None:
             self._copy(out, instruction, instruction.copy, reads_reference)
         elif instruction.kind is Kind.TRANSFER:
@@ -251,13 +260,16 @@ class _Encoder:
             devices.append(name)
         return list(devices).index(name) + 1
 
-    def _loop(self, out: InstructionDef, loop: Loop) -> None:
+    def _loop(self, out: InstructionDef, instruction: Instruction, loop: Loop) -> None:
         """A loop of frames: its condition and its body are blocks of its own."""
         out.kind = PlanKind.PLAN_LOOP
-        for part, plan in (("condition", loop.condition), ("body", loop.body)):
+        condition, body = self._inside(instruction, 2)
+        for part, plan, at in (
+            ("condition", loop.condition, condition), ("body", loop.body, body),
+        ):  # fmt: skip
             number = len(self.out.plan.blocks)
             self.out.plan.blocks.add()
-            self.waiting.append((f"{part} of {_utf8(loop.frame)}", plan, number))
+            self.waiting.append((f"{part} of {_utf8(loop.frame)}", plan, number, at))
             out.blocks.append(number)
 
     def _forwards(self, instruction: Instruction, reads_reference: bool) -> bool:
@@ -299,21 +311,33 @@ class _Encoder:
 
     def _call(self, out: InstructionDef, instruction: Instruction) -> bool:
         """Whether the instruction runs blocks."""
-        if instruction.op in self.functions:
-            kind, called = PlanKind.PLAN_CALL, [FunctionRef(instruction.op, instruction.attrs)]
-        elif instruction.op in CALLS:
-            kind, names = CALLS[instruction.op]
-            held = [instruction.attrs[name] for name in names]
-            called = held[0] if kind == PlanKind.PLAN_CASE else held
-        else:
+        called = self._called(instruction)
+        if not called:
             return False
         try:
-            blocks = [self._function(function) for function in called]
+            ats = self._inside(instruction, len(called))
+            blocks = [self._function(f, at) for f, at in zip(called, ats, strict=True)]
         except DrystoneError:
             return False
-        out.kind = kind
+        known = CALLS.get(instruction.op)
+        out.kind = PlanKind.PLAN_CALL if known is None else known[0]
         out.blocks.extend(blocks)
         return True
+
+    def _inside(self, instruction: Instruction, count: int) -> list[Places | None]:
+        """Where arguments and results are of the ``count`` plans that an instruction runs."""
+        return [None] * count if self.places is None else self.places.inside(instruction, count)
+
+    def _called(self, instruction: Instruction) -> Sequence[FunctionRef]:
+        """The functions that an instruction runs."""
+        if instruction.op in self.functions:
+            return [FunctionRef(instruction.op, instruction.attrs)]
+        if instruction.op not in CALLS:
+            return []
+        kind, names = CALLS[instruction.op]
+        held = [instruction.attrs[name] for name in names]
+        found: Sequence[FunctionRef] = held[0] if kind == PlanKind.PLAN_CASE else held
+        return found
 
     def _kernel(self, out: InstructionDef, instruction: Instruction, reads_reference: bool) -> None:
         lazy = instruction.op == "Const" and not instruction.on_library

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from drystone_base.core.dtypes import STRING, DType
 from drystone_base.core.errors import BadRequest, DrystoneError
 from drystone_base.executor.plan import Plan, lower
-from drystone_base.graph import FunctionLibrary, validate
+from drystone_base.graph import FunctionLibrary, Graph, validate
 from drystone_base.kernels import Array, Call
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.state.runtime import Runtime
@@ -25,10 +25,15 @@ def call_function(call: Call, *args: Array) -> list[Array]:
 
 
 class FunctionCaller:
-    """Runs functions of one library; lowered plans are kept."""
+    """Runs functions of one library; lowered plans are kept.
+
+    ``place``, if set, places the nodes of a body for the native executor, and gives the types of
+    the devices of plugins.
+    """
 
     def __init__(self, library: FunctionLibrary) -> None:
         self.library = library
+        self.place: Callable[[Graph], Collection[str]] | None = None
         self._plans: dict[tuple[str, str, bool], Plan] = {}
         self._types: dict[str, list[DType]] = {}
         self._lock = threading.Lock()
@@ -42,6 +47,7 @@ class FunctionCaller:
                 body = self.library[function.name].body(self.library, function.attrs)
                 fetches = [result.inputs[0] for result in body.results]
                 validate(body.graph, body.results)  # they give what the signature says
+                types = self.place(body.graph) if native and self.place is not None else ()
                 self._plans[key] = lower(
                     body.graph,
                     fetches,
@@ -49,6 +55,7 @@ class FunctionCaller:
                     [(arg, 0) for arg in body.args],
                     call_function=call_function,
                     native=native,
+                    device_types=types,
                 )
             return self._plans[key]
 

@@ -30,7 +30,8 @@ def encode_plan(
     """The PlanDef of a plan and of the functions that it calls; raises as :func:`encode` does."""
     names = [function.name for function in caller.library]
     lower_function = partial(caller.plan, native=True)
-    return encode(plan, feed_types, lower_function, names, alone=alone)
+    has_devices = caller.place is not None and not alone
+    return encode(plan, feed_types, lower_function, names, alone=alone, has_devices=has_devices)
 
 
 def program_of(encoded: Encoded, made_by: Made = NOBODY) -> Program:

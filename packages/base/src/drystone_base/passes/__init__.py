@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drystone_base.passes._pipeline import on_devices, place_for, prepare
+from drystone_base.passes._pipeline import on_devices, place_body, place_for, prepare
 from drystone_base.passes._registry import (
     PassRegistry,
     graph_pass,
@@ -23,6 +23,7 @@ __all__ = [
     "PassWarning",
     "graph_pass",
     "on_devices",
+    "place_body",
     "place_for",
     "prepare",
     "registered",

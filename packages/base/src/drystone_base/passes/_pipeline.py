@@ -23,7 +23,7 @@ from drystone_base.placement.support import everywhere
 if TYPE_CHECKING:
     from drystone_base.graph import Graph, Node
 
-__all__ = ["device_names", "on_devices", "place_for", "prepare"]
+__all__ = ["device_names", "on_devices", "place_body", "place_for", "prepare"]
 
 _HOME: Final = "/job:localhost/replica:0/task:0"
 
@@ -175,6 +175,15 @@ def on_devices(
         elif types_of(node, [device_of(placed[node])]):
             found.append(node.name)
     return found
+
+
+def place_body(graph: Graph, config: Any) -> list[str]:
+    """Place the nodes of a function's body; the types of the devices of plugins that there are."""
+    from drystone_base.placement.support import by_kernels
+
+    types = list(_of_plugins(config))
+    place(graph, device_names(config), by_kernels(types), soft=True).apply()
+    return types
 
 
 def _needed(graph: Graph, fetches: Sequence[str], feeds: Sequence[str]) -> list[Node]:

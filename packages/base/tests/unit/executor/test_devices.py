@@ -13,15 +13,17 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from google.protobuf import text_format
 from hypothesis import given, settings
 from strict_device import Strict, load
 
+from drystone_abi.protos import FunctionDefLibrary
 from drystone_base.api.session import Session, SessionConfig
-from drystone_base.core.dtypes import FLOAT32, INT32, INT64
+from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, INT64
 from drystone_base.core.errors import BadRequest, GraphError, KernelError
 from drystone_base.graph import Graph, Node
 from drystone_base.host import available
-from drystone_base.ops.attrs import TensorAttr
+from drystone_base.ops.attrs import FunctionRef, TensorAttr
 
 if not available():
     pytest.skip("the host library is not built", allow_module_level=True)
@@ -200,6 +202,105 @@ def test_a_failing_kernel_names_its_node_and_leaves_nothing(strict: Strict) -> N
     with pytest.raises(KernelError, match=r"(?s)node 'sums'.*shapes that do not fit each other"):
         session.run("sums:0", {"x:0": x_of(), "z:0": np.ones((4, 4), np.float32)})
     assert session.run("sums:0", {"x:0": x_of(), "z:0": x_of()}).shape == (5, 3)
+
+
+# ---- functions and loops -----------------------------------------------------------------------
+
+FUNCTIONS = """
+function {
+  signature {
+    name: "body"
+    input_arg { name: "i" type: DT_INT32 } input_arg { name: "a" type: DT_FLOAT }
+    input_arg { name: "b" type: DT_FLOAT } input_arg { name: "c" type: DT_FLOAT }
+    output_arg { name: "j" type: DT_INT32 } output_arg { name: "d" type: DT_FLOAT }
+    output_arg { name: "e" type: DT_FLOAT } output_arg { name: "f" type: DT_FLOAT }
+  }
+  node_def { name: "one" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+    attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 1 } } } }
+  node_def { name: "next" op: "Add" input: "i" input: "one:output:0"
+    attr { key: "T" value { type: DT_INT32 } } }
+  node_def { name: "tanh" op: "Tanh" input: "a" attr { key: "T" value { type: DT_FLOAT } } }
+  node_def { name: "more" op: "AddV2" input: "tanh:y:0" input: "c"
+    attr { key: "T" value { type: DT_FLOAT } } }
+  ret { key: "j" value: "next:z:0" } ret { key: "d" value: "more:z:0" }
+  ret { key: "e" value: "a" } ret { key: "f" value: "b" }
+}
+function {
+  signature {
+    name: "goes_on"
+    input_arg { name: "i" type: DT_INT32 } input_arg { name: "a" type: DT_FLOAT }
+    input_arg { name: "b" type: DT_FLOAT } input_arg { name: "c" type: DT_FLOAT }
+    output_arg { name: "yes" type: DT_BOOL }
+  }
+  node_def { name: "end" op: "Const" attr { key: "dtype" value { type: DT_INT32 } }
+    attr { key: "value" value { tensor { dtype: DT_INT32 tensor_shape {} int_val: 7 } } } }
+  node_def { name: "less" op: "Less" input: "i" input: "end:output:0"
+    attr { key: "T" value { type: DT_INT32 } } }
+  ret { key: "yes" value: "less:z:0" }
+}
+function {
+  signature { name: "up" input_arg { name: "x" type: DT_FLOAT }
+    output_arg { name: "y" type: DT_FLOAT } output_arg { name: "z" type: DT_FLOAT } }
+  node_def { name: "exp" op: "Exp" input: "x" attr { key: "T" value { type: DT_FLOAT } } }
+  node_def { name: "ceil" op: "Ceil" input: "exp:y:0" attr { key: "T" value { type: DT_FLOAT } } }
+  ret { key: "y" value: "exp:y:0" } ret { key: "z" value: "ceil:y:0" }
+}
+function {
+  signature { name: "same" input_arg { name: "x" type: DT_FLOAT }
+    output_arg { name: "y" type: DT_FLOAT } output_arg { name: "z" type: DT_FLOAT } }
+  ret { key: "y" value: "x" } ret { key: "z" value: "x" }
+}
+"""
+
+
+def with_functions() -> Build:
+    b = Build()
+    for proto in text_format.Parse(FUNCTIONS, FunctionDefLibrary()).function:
+        b.graph.functions.add(proto)
+    return b
+
+
+def test_a_loop_keeps_its_variables_where_its_body_makes_them(strict: Strict) -> None:
+    """One of them is handed on to one that the host has, which is handed on as well."""
+    b = with_functions()
+    x = b.feed("x")
+    types = [INT32, FLOAT32, FLOAT32, FLOAT32]
+    attrs = {"T": types, "cond": FunctionRef("goes_on"), "body": FunctionRef("body")}
+    loop = b.graph.add("While", "loop", [b.const("zero", 0, INT32), x, x, x], attrs=attrs)
+    b.op("Relu", "y", (loop, 1))
+    there, here = both(b.graph, ["y:0", "loop:0", "loop:1", "loop:2", "loop:3"], {"x:0": x_of()})
+    for one, other in zip(there, here, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    assert strict.counted()["kernels"] == 2 * 7 + 1
+
+
+@pytest.mark.parametrize("yes", [True, False])
+def test_branches_that_have_values_at_other_places(strict: Strict, yes: bool) -> None:
+    b = with_functions()
+    p = b.graph.add("Placeholder", "p", attrs={"dtype": BOOL, "shape": ()})
+    attrs = {
+        "Tcond": BOOL, "Tin": [FLOAT32], "Tout": [FLOAT32, FLOAT32],
+        "then_branch": FunctionRef("up"), "else_branch": FunctionRef("same"),
+    }  # fmt: skip
+    chosen = b.graph.add("If", "chosen", [p, b.op("Neg", "minus", b.feed("x"))], attrs=attrs)
+    b.op("Relu", "y", (chosen, 0))
+    there, here = both(b.graph, ["y:0", "chosen:0", "chosen:1"], {"x:0": x_of(), "p:0": yes})
+    for one, other in zip(there, here, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+    assert strict.counted()["kernels"] == 2 + yes
+
+
+def test_a_call_takes_and_gives_values_on_the_device(strict: Strict) -> None:
+    b = with_functions()
+    call = b.graph.add("up", "call", [b.op("Neg", "minus", b.feed("x"))])
+    b.op("Relu", "y", (call, 0))
+    session = Session(b.graph, SessionConfig(**ON))
+    session.run("y:0", {"x:0": x_of()})
+    strict.counted()
+    session.run("y:0", {"x:0": x_of()})
+    found = strict.counted()
+    assert found["kernels"] == 3
+    assert (found["copies_in"], found["copies_out"]) == (1, 2)  # Ceil is the host's
 
 
 OPS = st.sampled_from(
