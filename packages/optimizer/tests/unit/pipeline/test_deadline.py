@@ -21,7 +21,7 @@ from drystone_base.core import time_limits
 from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_base.host import available
-from drystone_base.plugins import isolation
+from drystone_base.plugins import in_process, isolation
 from drystone_optimizer import (
     OptimizerConfig,
     OptimizerWarning,
@@ -54,7 +54,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     fake = SimpleNamespace(monotonic=lambda: made.now, perf_counter=time.perf_counter)
-    for module in (pipeline, plugin_runs, time_limits):
+    for module in (pipeline, plugin_runs, time_limits, in_process):
         monkeypatch.setattr(module, "time", fake)
     return made
 
