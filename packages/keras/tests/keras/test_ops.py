@@ -191,3 +191,26 @@ def test_operands_that_do_not_fit_are_refused_as_keras_has_it() -> None:
         ops.matmul(np.ones((2, 3), "float32"), np.ones((2, 3), "float32"))
     assert isinstance(caught.value, DrystoneError)
     assert caught.value.needed
+
+
+@pytest.mark.parametrize("kinds", [("int8", "bool"), ("uint8", "int8"), ("int16", "uint8")])
+def test_products_have_the_dtype_that_keras_promotes_to(kinds: tuple[str, str]) -> None:
+    x, y = (np.ones(3, kind) for kind in kinds)
+    wanted = keras.src.backend.common.dtypes.result_type(*kinds)
+    for product in (keras.ops.vdot, keras.ops.dot, keras.ops.inner):
+        assert product(x, y).dtype == wanted
+
+
+def test_a_matrix_without_a_triangle_is_refused() -> None:
+    with pytest.raises(ValueError, match="must be positive definite"):
+        keras.ops.cholesky(np.array([[1.0, 2.0], [2.0, 1.0]], np.float32))
+
+
+@pytest.mark.parametrize("window", ["hann", None])
+def test_parts_are_added_by_their_shares(window: str | None) -> None:
+    """Each sample is met by four parts; the first and last ones would need parts from outside."""
+    x = np.random.default_rng(0).normal(size=64).astype(np.float32)
+    parts = keras.ops.stft(x, 16, 4, 16, window=window, center=False)
+    found = keras.ops.istft(parts, 16, 4, 16, window=window, center=False)
+    scale = 1 if window else 4
+    np.testing.assert_allclose(found[16:-16], scale * x[16:-16], atol=1e-5)

@@ -48,8 +48,12 @@ def _identity_like(x: Any) -> Any:
 
 
 def cholesky(a: Any, upper: bool = False) -> Any:
-    """The triangle whose product with its transpose is the matrix."""
-    found = emit("Cholesky", floating(a))
+    """The triangle whose product with its transpose is the matrix.
+
+    Raises ``ValueError`` for a matrix that is not positive definite, which has none.
+    """
+    message = "Cholesky decomposition failed. The input matrix must be positive definite."
+    found = emit("CheckNumerics", emit("Cholesky", floating(a)), message=message)
     return _transposed(found) if upper else found
 
 

@@ -38,7 +38,8 @@ def _product(x: Any, y: Any) -> Any:
     if x.ndim == 0 or y.ndim == 0:
         raise ValueError("matmul needs tensors with at least one axis")
     if x.ndim == 1 and y.ndim == 1:
-        return reducing.sum(emit("Mul", x, y))
+        products = emit("Mul", x, y)
+        return cast(reducing.sum(products), products.dtype)
     if x.ndim == 1:
         return squeeze(_product(expand_dims(x, 0), y), -2)
     if y.ndim == 1:
@@ -57,7 +58,7 @@ def dot(x1: Any, x2: Any) -> Any:
     x, y, kind = _both(x1, x2)
     if x.ndim == 0 or y.ndim == 0:
         return emit("LogicalAnd" if kind == "bool" else "Mul", x, y)
-    return tensordot(x, y, [[x.ndim - 1], [max(y.ndim - 2, 0)]])
+    return cast(tensordot(x, y, [[x.ndim - 1], [max(y.ndim - 2, 0)]]), kind)
 
 
 def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
@@ -92,13 +93,13 @@ def inner(x1: Any, x2: Any) -> Any:
     x, y, kind = _both(x1, x2)
     if x.ndim == 0 or y.ndim == 0:
         return emit("LogicalAnd" if kind == "bool" else "Mul", x, y)
-    return tensordot(x, y, [[x.ndim - 1], [y.ndim - 1]])
+    return cast(tensordot(x, y, [[x.ndim - 1], [y.ndim - 1]]), kind)
 
 
 def vdot(x1: Any, x2: Any) -> Any:
     """The product of all elements, those of the first one conjugated."""
-    x, y, _ = _both(x1, x2)
-    return matmul(ravel(e.conjugate(x)), ravel(y))
+    x, y, kind = _both(x1, x2)
+    return cast(matmul(ravel(e.conjugate(x)), ravel(y)), kind)
 
 
 def outer(x1: Any, x2: Any) -> Any:

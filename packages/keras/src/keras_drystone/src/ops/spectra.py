@@ -145,6 +145,14 @@ def stft(
     return rfft(e.multiply(parts, cast(weights, kind)), fft_length)
 
 
+def _shares(weights: Any, stride: int) -> Any:
+    """Weights by the squares of all that meet in a sample; 0 where none does."""
+    squares = weights.astype(np.float64) ** 2
+    full = np.pad(squares, (0, -len(squares) % stride)).reshape(-1, stride)
+    met = np.tile(full.sum(0), len(full))[: len(squares)]
+    return np.divide(weights, met, out=np.zeros(len(met)), where=met > 0)
+
+
 def istft(
     x: Any,
     sequence_length: int,
@@ -154,20 +162,22 @@ def istft(
     window: Any = "hann",
     center: bool = True,
 ) -> Any:
-    """What ``stft`` was made of: parts are weighted again, added and divided by the weights."""
+    """What ``stft`` was made of: parts are weighted again, by their shares, and added.
+
+    Each share is of the weights that meet in a sample when parts go on forever, as librosa has it;
+    without a window parts are added as they are.
+    """
     kind = kind_of(convert_to_tensor(x[0]))
     weights = np.asarray(_window(window, sequence_length, fft_length, kind))
-    parts = e.multiply(irfft(x, fft_length), weights)
+    shares = weights if window is None else _shares(weights, sequence_stride)
+    parts = e.multiply(irfft(x, fft_length), shares.astype(kind))
     count = parts.shape[-2]
     total = fft_length + sequence_stride * (count - 1)
     places = (np.arange(count)[:, None] * sequence_stride + np.arange(fft_length)).reshape(-1)
-    norm = np.zeros(total)
-    np.add.at(norm, places, np.tile(weights.astype(np.float64) ** 2, count))
-    norm = np.where(norm > 1e-10, norm, 1.0).astype(kind)
     rows = shaping.reshape(parts, (*shape(parts)[:-2], count * fft_length))
     rows = shaping.moveaxis(rows, -1, 0)
     added = emit("UnsortedSegmentSum", rows, places.astype(np.int32), np.int32(total))
-    found = e.divide(shaping.moveaxis(added, 0, -1), convert_to_tensor(norm, kind))
+    found = shaping.moveaxis(added, 0, -1)
     start = fft_length // 2 if center else 0
     end = start + length if length is not None else total - start if center else total
     return shaping.along(found, found.ndim - 1, start, end)
