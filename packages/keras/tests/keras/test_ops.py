@@ -214,3 +214,16 @@ def test_parts_are_added_by_their_shares(window: str | None) -> None:
     found = keras.ops.istft(parts, 16, 4, 16, window=window, center=False)
     scale = 1 if window else 4
     np.testing.assert_allclose(found[16:-16], scale * x[16:-16], atol=1e-5)
+
+
+def test_resized_bytes_are_cut_off_where_bytes_end() -> None:
+    x = np.array([0, 1, 254, 255], np.uint8).reshape(1, 2, 2, 1)
+    found = ops.image.resize(x, (4, 4), interpolation="bicubic")
+    assert found[0, :, 0, 0].tolist() == [0, 53, 201, 255]
+
+
+def test_an_elastic_transform_draws_by_its_seed() -> None:
+    x = np.arange(48.0, dtype=np.float32).reshape(4, 4, 3)
+    first, again, other = (ops.image.elastic_transform(x, sigma=1, seed=k) for k in (1, 1, 2))
+    np.testing.assert_array_equal(first, again)
+    assert np.abs(first - other).max() > 0

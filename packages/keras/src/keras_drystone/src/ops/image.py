@@ -153,9 +153,14 @@ def _resized(x: Any, size: Any, interpolation: str, antialias: bool) -> Any:
 
 
 def _in_kind(x: Any, kind: str) -> Any:
+    """As a dtype: whole numbers are rounded, and cut off where a narrow dtype ends."""
     if kind_of(x) == kind:
         return x
-    return cast(e.round(x) if is_integer(kind) else x, kind)
+    if is_integer(kind):
+        limits, x = np.iinfo(kind), e.round(x)
+        if limits.bits < 32:  # others end where float32 has no whole numbers
+            x = e.clip(x, limits.min, limits.max)
+    return cast(x, kind)
 
 
 def _fitting(x: Any, size: Any, smallest: bool) -> tuple[Any, Any]:
@@ -328,8 +333,6 @@ def elastic_transform(
     data_format: str | None = None,
 ) -> Any:
     """Images distorted by smooth random distances."""
-    from keras.src.random.seed_generator import draw_seed
-
     from keras_drystone.src import random
 
     form = backend.standardize_data_format(data_format)
@@ -341,8 +344,7 @@ def elastic_transform(
     x = _last(shaping.expand_dims(x, 0) if alone else x, form)
     count, height, width, _ = shape(x)
     size = 6 * int(sigma) | 1
-    drawn = convert_to_tensor(draw_seed(seed))
-    apart = random.normal((count, height, width, 2), dtype=kind, seed=drawn)
+    apart = random.normal((count, height, width, 2), dtype=kind, seed=seed)
     apart = gaussian_blur(e.multiply(apart, like(sigma, apart)), (size, size), (sigma, sigma),
                           "channels_last")  # fmt: skip
     apart = e.multiply(apart, like(alpha, apart))
