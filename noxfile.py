@@ -462,7 +462,7 @@ def tf_parity(session: nox.Session) -> None:
 
 @nox.session
 def keras(session: nox.Session) -> None:
-    """Keras on drystone; after `--`, `suite`, folders and `--sample N`: Keras's own tests."""
+    """Keras on drystone; after `--`, `suite` and folders or files: Keras's own tests."""
     suite = session.posargs[:1] == ["suite"]
     install_wheels(session, "test", "keras", *(["keras_suite"] * suite))
     if suite:

@@ -28,7 +28,7 @@ GENERATORS = (
     "codeowners", "matrix_page", "workflows",
     "families_index", "ops_stub",
     "settings_pages", "cli_page", "headers_page", "native_ops", "ops_left_out",
-    "coverage_generate", "gradients_page", "seed_coverage",
+    "coverage_generate", "gradients_page", "keras_suite_page", "seed_coverage",
     "performance_page", "notebooks",
 )  # fmt: skip
 """In order: a page may be made from what another one writes."""
