@@ -27,8 +27,8 @@ def argsort(x: Any, axis: int | None = -1) -> Any:
     x = convert_to_tensor(x)
     if kind_of(x) == "bool":
         x = cast(x, "uint8")
-    if x.ndim == 0:
-        return cast(emit("ZerosLike", x), "int32")
+    if x.ndim == 0:  # NumPy sorts it as a vector of one
+        return cast(shaping.reshape(emit("ZerosLike", x), (1,)), "int32")
     if axis is None:
         x, axis = shaping.ravel(x), 0
     axis = one_axis(axis, x.ndim)
