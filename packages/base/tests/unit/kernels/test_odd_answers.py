@@ -60,11 +60,6 @@ _ROWS, _VALUES = np.zeros((1, 2), np.int64), np.ones(1, _F)
         ("SparseConcat", (_ROWS, _ROWS, _VALUES, _VALUES, _HUGE, _HUGE), {"concat_dim": 1, "N": 2}),
         ("SparseSoftmax", (_ROWS, _VALUES, _HUGE), {}),
         ("SparseReshape", (_ROWS, _HUGE, np.array([-1], np.int64)), {}),
-        (
-            "SparseCountSparseOutput",
-            (_ROWS, np.ones(1, np.int64), _HUGE, np.zeros(0, _F)),
-            {"binary_output": False},
-        ),
     ],
 )
 def test_sparse_shapes_of_more_elements_than_64_bits_hold(
@@ -72,6 +67,18 @@ def test_sparse_shapes_of_more_elements_than_64_bits_hold(
 ) -> None:
     with pytest.raises(KernelError, match="64 bits"):
         run_op(op, *inputs, **attrs)
+
+
+def test_sparse_rows_may_be_wider_than_64_bits_hold_elements() -> None:
+    """As in TensorFlow, which looks at the number of rows alone."""
+    ones, none = np.ones(1, np.int64), np.zeros(0, _F)
+    shape = np.array([3, 2**63 - 1], np.int64)
+    indices, counts, _ = run_op(
+        "SparseCountSparseOutput", _ROWS, ones, shape, none, binary_output=False
+    )
+    assert (indices.tolist(), counts.tolist()) == ([[0, 1]], [1])
+    with pytest.raises(KernelError, match="32 bits must hold the number of rows"):
+        run_op("SparseCountSparseOutput", _ROWS, ones, shape[::-1], none, binary_output=False)
 
 
 def test_sparse_dimensions_that_join_beyond_64_bits() -> None:

@@ -8,9 +8,11 @@ import numpy as np
 
 from drystone_base.kernels._indices import bad_rows
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels.sparse._sparse import check_elements, check_sparse, check_splits
+from drystone_base.kernels.sparse._sparse import check_sparse, check_splits
 
 __all__: list[str] = []
+
+_MOST_ROWS = (1 << 31) - 1
 
 
 def _check_weights(call: Call, values: Array, weights: Array) -> None:
@@ -63,12 +65,16 @@ def sparse_count(
 ) -> tuple[Array, Array, Array]:
     """Counts of the values of a sparse vector, or of each row of a sparse matrix."""
     check_sparse(call, indices, values, shape)
-    check_elements(call, shape)
     _check_weights(call, values, weights)
     call.require(
         shape.size in (1, 2), "the tensor must be a vector or matrix", found=shape.tolist()
     )
     bad_rows(call, indices, shape.tolist())
+    call.require(
+        shape.size == 1 or shape[0] < _MOST_ROWS,
+        "32 bits must hold the number of rows",
+        found=shape.tolist(),
+    )
     if shape.size == 1:
         return _counted(call, values, weights, [0] * values.size, None)
     return _counted(call, values, weights, indices[:, 0].tolist(), int(shape[0]))
