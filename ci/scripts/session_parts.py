@@ -36,6 +36,10 @@ def requirements(*names: str) -> list[str]:
 
 
 def third_party() -> list[str]:
-    """What our packages need from others, with the bounds of their pyproject.toml."""
-    needed = {text for package in packages().values() for text in package.project["dependencies"]}
+    """What our packages need from others, with the bounds of their pyproject.toml.
+
+    Without what those need that are built apart: that is what is large.
+    """
+    ours = [package for package in packages().values() if not package.apart]
+    needed = {text for package in ours for text in package.project["dependencies"]}
     return sorted(text for text in needed if not text.startswith("drystone"))
