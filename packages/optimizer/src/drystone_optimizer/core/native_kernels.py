@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from drystone_base.core.dtypes import DType
@@ -28,12 +28,34 @@ def keeps_native_for(op: str, attr: str, dtype: DType) -> bool:
 
 
 def of_plugins() -> Mapping[str, Any]:
-    """Ops for which plugins brought kernels; nothing is imported before one registered any."""
+    """Ops for which plugins brought kernels for the CPU; nothing is imported without any.
+
+    Kernels for devices of plugins do not count: nodes that are placed there are left as they are.
+    """
     if not ENTRY_FUNCTIONS:
         return {}
     from drystone_base.executor.selection import registered
 
-    return registered()
+    return _ForCpu(registered())
+
+
+class _ForCpu(Mapping[str, Any]):
+    """Those of all kernels, by op, that are for the CPU."""
+
+    def __init__(self, kernels: Mapping[str, Any]) -> None:
+        self._kernels = kernels
+
+    def __getitem__(self, op: str) -> list[Any]:
+        found = [kernel for kernel in self._kernels[op] if kernel.device == "CPU"]
+        if not found:
+            raise KeyError(op)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return (op for op in self._kernels if op in self)
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 def runs_here(op: str) -> bool:
