@@ -49,7 +49,7 @@ def ray(session: nox.Session) -> None:
     session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "ray")
     folder = session.create_tmp()
     session.env["PYTHONPATH"] = "packages/ray/tests/cluster"  # actors import from there, too
-    pytest(session, "ray", "packages/ray/tests/unit", "packages/ray/tests/cluster")
+    pytest(session, "ray", "packages/ray/tests/local", "packages/ray/tests/cluster")
     model = f"{folder}/mobilenetv2"
     if not Path(model).exists():
         session.run("python", "-m", "ci.scripts.write_network", "mobilenetv2", model)

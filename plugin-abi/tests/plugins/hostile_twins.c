@@ -4,7 +4,18 @@
 
 TF_PLATFORM_STRINGS()
 
-enum { kShape, kRank, kType, kIndex, kNone, kInput, kFew, kNegative, kScalar, kMuch };
+enum {
+  kShape,
+  kRank,
+  kType,
+  kIndex,
+  kNone,
+  kInput,
+  kFew,
+  kNegative,
+  kScalar,
+  kMuch,
+};
 
 static TF_Tensor* bad_output(TF_OpKernelContext* ctx, const TF_Tensor* x, TF_Status* status) {
   const int64_t three[1] = {3}, two[2] = {2, 3}, negative[1] = {-6}, much[1] = {(int64_t)1 << 40};

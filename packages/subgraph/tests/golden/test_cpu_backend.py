@@ -257,7 +257,7 @@ def test_runs_need_no_surroundings_of_their_own(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.usefixtures("kernels")
 def test_strings_go_in_without_python(monkeypatch: pytest.MonkeyPatch) -> None:
     graph = Graph()
-    x = graph.add("Placeholder", "x", attrs={"dtype": STRING, "shape": (None,)})
+    x = graph.add("Placeholder", "x", attrs={"dtype": STRING, "shape": (-1,)})
     graph.set_attr(x, "shape", None)
     number = graph.add("StringToHashBucketFast", "number", [x], attrs={"num_buckets": 1000})
     graph.add("Mul", "y", [number, number], attrs={"T": INT64})

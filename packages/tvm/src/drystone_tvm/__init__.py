@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 try:
     from drystone_base.core.lazy_names import lazy_names
-except ModuleNotFoundError as error:
+except ImportError as error:
     from drystone_tvm._missing import named
 
     raise named(error) from None

@@ -64,7 +64,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def weighted(backend: str, executor: Any = "native", **config: Any) -> ds.Session:
     """``y = x + v``; ``init`` and ``add`` change ``v``, ``late`` reads it after ``add``."""
     graph, types = Graph(), {"T": FLOAT32}
-    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (None,)})
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (-1,)})
     graph.set_attr(x, "shape", None)
     handle = graph.add("VarHandleOp", "v",
                        attrs={"dtype": FLOAT32, "shape": None, "shared_name": "v"})  # fmt: skip
