@@ -7,27 +7,26 @@ TensorFlow server do: a client that comes back finds them.
 from __future__ import annotations
 
 import secrets
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from drystone_base import Access, Graph, Session, SessionConfig
-from drystone_base.core.errors import BadRequest, DrystoneError
+from drystone_base.core.errors import DrystoneError
 from drystone_base.placement.parts import Part, run_parts
 from drystone_base.state.rendezvous import KEY
 from drystone_base.state.variables import Step
 from drystone_network.cluster.spec import ClusterSpec, Task
 from drystone_network.workers.failures import bad_frame
 from drystone_network.workers.plane import Edges
+from drystone_network.workers.sessions import Sessions
 from drystone_network.workers.steps import Edge, Steps
 
 __all__ = ["PROTOCOL", "Worker"]
 
 PROTOCOL: Final = 2
 """Version of what workers and clients say to each other."""
-_MOST_SESSIONS: Final = 256
 _OPTIONS: Final = ("executor", "deterministic")
 
 Answer = tuple[dict[str, Any], Sequence[Any]]
@@ -67,8 +66,7 @@ class Worker:
         self._home = Session(Graph(), self._config)
         self._steps = Steps(task, transport, token)
         self._links = self._steps.links
-        self._sessions: dict[str, dict[int, _Registered]] = {}
-        self._lock = threading.Lock()
+        self._sessions: Sessions[_Registered] = Sessions(task)
         self._methods: dict[str, Callable[[dict[str, Any], list[Any]], Answer]] = {
             "status": self._status,
             "open": self._open,
@@ -106,37 +104,11 @@ class Worker:
         }, ()
 
     def _open(self, _document: dict[str, Any], _arrays: list[Any]) -> Answer:
-        name = secrets.token_hex(8)
-        with self._lock:
-            if len(self._sessions) >= _MOST_SESSIONS:
-                raise BadRequest(
-                    f"{self.task} opens no more sessions",
-                    check=f"a task has at most {_MOST_SESSIONS} sessions",
-                    found=len(self._sessions),
-                    needed="fewer",
-                    remedy="close sessions that are not used",
-                    code="too-many-sessions",
-                    status="RESOURCE_EXHAUSTED",
-                )
-            self._sessions[name] = {}
-        return {"session": name}, ()
-
-    def _session(self, document: dict[str, Any]) -> dict[int, _Registered]:
-        found = self._sessions.get(document["session"])
-        if found is None:
-            raise BadRequest(
-                f"{self.task} does not know the session",
-                check="a session is opened before it is used",
-                found="one that was closed, or opened before the task was started again",
-                needed="a session of this task",
-                remedy="open the session again, and restore its variables from a checkpoint",
-                code="session-lost",
-                status="ABORTED",
-            )
-        return found
+        return {"session": self._sessions.open()}, ()
 
     def _register(self, document: dict[str, Any], arrays: list[Any]) -> Answer:
-        known = self._session(document)
+        session = str(document["session"])
+        self._sessions.find(session)
         options = {k: v for k, v in document["config"].items() if k in _OPTIONS}
         config = replace(self._config, **options)
         parts = [
@@ -146,10 +118,8 @@ class Worker:
         edges = {key: Edge(*map(str, edge)) for key, edge in document["edges"].items()}
         peers = {Task.of_device(name): str(at) for name, at in document["peers"].items()}
         self._connect(peers, _end(document))
-        with self._lock:
-            handle = len(known) + 1
-            known[handle] = _Registered(parts, edges, self._steps.edges_of(edges), peers)
-        return {"handle": handle}, ()
+        what = _Registered(parts, edges, self._steps.edges_of(edges), peers)
+        return {"handle": self._sessions.register(session, what)}, ()
 
     def _connect(self, peers: dict[Task, str], ends: float | None) -> None:
         for task, address in peers.items():
@@ -166,7 +136,7 @@ class Worker:
         return Part(one["device"], run, tuple(places[0]), tuple(places[1]))
 
     def _run(self, document: dict[str, Any], arrays: list[Any]) -> Answer:
-        registered = self._session(document)[document["handle"]]
+        registered = self._sessions.find(str(document["session"]))[document["handle"]]
         ends = _end(document)
         self._connect(registered.peers, ends)
         number = int(document["step"])
@@ -206,8 +176,7 @@ class Worker:
         return {}, ()
 
     def _close(self, document: dict[str, Any], _arrays: list[Any]) -> Answer:
-        with self._lock:
-            self._sessions.pop(document["session"], None)
+        self._sessions.close(str(document["session"]))
         return {}, ()
 
     def _reset(self, document: dict[str, Any], _arrays: list[Any]) -> Answer:
