@@ -13,7 +13,7 @@ from integration_tests.test_plugins.building import VARIABLES, build, states, un
 EXAMPLES = Path(__file__).resolve().parents[2] / "plugin-abi" / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/pyproject.toml"))
 NATIVE = [name for name in NAMES if (EXAMPLES / name / "CMakeLists.txt").exists()]
-GATE = ("kernels_c", "optimizer_cpp", "optimizer_python", "subgraph_c")
+GATE = ("kernels_c", "optimizer_python", "subgraph_c")
 FOLDER = "drystone-plugins"
 
 

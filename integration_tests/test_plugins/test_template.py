@@ -9,8 +9,17 @@ import pytest
 from integration_tests.support import InstalledEnv, install, make_environment
 from integration_tests.test_plugins.building import VARIABLES, build, states, uninstall
 
-GATE = ("kernels", "python-optimizer")
-NIGHTLY = ("device", "filesystem", "network", "optimizer", "passes", "profiler", "subgraph")
+GATE = ("python-optimizer",)
+NIGHTLY = (
+    "device",
+    "filesystem",
+    "kernels",
+    "network",
+    "optimizer",
+    "passes",
+    "profiler",
+    "subgraph",
+)
 KINDS = (*GATE, *(pytest.param(kind, marks=pytest.mark.nightly) for kind in NIGHTLY))
 
 

@@ -199,8 +199,9 @@ def _shapes(
         words, stdout=-1, stderr=-1, text=True, env=settings, cwd=folder
     ) as child:
         assert child.stdout is not None
-        lines = [child.stdout.readline()]
-        if interrupt:
+        lines = []
+        if interrupt:  # else a line that comes with the first one would be lost to communicate()
+            lines.append(child.stdout.readline())
             time.sleep(interrupt)
             child.send_signal(signal.SIGINT)
         output, errors = child.communicate(timeout=100)

@@ -47,7 +47,9 @@ def shared() -> Iterator[Any]:
         data = np.load(MODELS / row["name"] / ref["file"], allow_pickle=True)
         feeds, outputs = ({t: data[k] for t, k in ref[w].items()} for w in ("inputs", "outputs"))
         path = MODELS / row["name"] / row["file"]
-        yield pytest.param(path, feeds, outputs, tolerance(row), id=row["name"])
+        yield pytest.param(
+            path, feeds, outputs, tolerance(row), id=row["name"], marks=pytest.mark.nightly
+        )
 
 
 def runs() -> Iterator[Any]:
@@ -60,7 +62,9 @@ def runs() -> Iterator[Any]:
             is_kept = (OURS / row["name"]).exists()
             if ref["kind"] == "train" and "steps" in ref and not is_kept:
                 folder = MODELS / row["name"]
-                yield pytest.param(folder, folder / row["file"], ref, id=row["name"])
+                yield pytest.param(
+                    folder, folder / row["file"], ref, id=row["name"], marks=pytest.mark.nightly
+                )
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 PACKAGE = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.nightly
 def test_compiled_functions_are_called() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
     paths = os.pathsep.join(filter(None, (str(PACKAGE / "src"), os.environ.get("PYTHONPATH"))))
