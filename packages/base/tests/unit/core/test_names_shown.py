@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 import pytest
 from click.testing import CliRunner
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import drystone_base as ds
@@ -44,6 +44,7 @@ def test_each_is_escaped_and_can_be_told(letter: str) -> None:
 
 
 @given(names)
+@example("\ud800\udcff")  # which JSON cannot tell from the one letter that the two stand for
 @settings(max_examples=50)
 def test_texts(name: str) -> None:
     assert hidden(plain(name), "") == []
@@ -51,7 +52,7 @@ def test_texts(name: str) -> None:
     assert hidden(described(name), "") == []
     document = json.dumps({name: [name]}, ensure_ascii=False)
     assert hidden(plain_json(document)) == []
-    assert json.loads(plain_json(document)) == {name: [name]}
+    assert json.loads(plain_json(document)) == json.loads(json.dumps({name: [name]}))
 
 
 @given(names)
