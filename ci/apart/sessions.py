@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 
 import nox
@@ -49,6 +50,8 @@ def ray(session: nox.Session) -> None:
     session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "ray")
     folder = session.create_tmp()
     session.env["PYTHONPATH"] = "packages/ray/tests/cluster"  # actors import from there, too
+    # The name of a socket has 107 bytes, of which Ray takes most.
+    session.env["RAY_TMPDIR"] = tempfile.mkdtemp(prefix="ray", dir="/tmp")
     pytest(session, "ray", "packages/ray/tests/local", "packages/ray/tests/cluster")
     model = f"{folder}/mobilenetv2"
     if not Path(model).exists():
