@@ -114,7 +114,8 @@ def _array(name: str, value: Any, spec: TensorSpec | None) -> Array:
         if wanted.kind == "O":
             return np.asarray(_decoded(value), object)
         found = np.asarray(value)
-        array = found.astype(wanted)
+        with np.errstate(invalid="ignore"):  # NaN is no whole number: it is refused below
+            array = found.astype(wanted)
     except (ValueError, TypeError, OverflowError) as error:
         raise _bad(f"values of {name!r} that are not {spec.dtype}: {error}") from None
     exact = wanted.kind not in "biu" or (found == array).all()
