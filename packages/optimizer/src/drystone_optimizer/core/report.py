@@ -20,7 +20,7 @@ Outcome = Literal["changed", "unchanged", "failed", "skipped", "rejected"]
 class Run(NamedTuple):
     """One optimizer on one graph; ``where`` is "" for the main graph, else a function's name.
 
-    ``reason`` says why it failed or was skipped.
+    ``reason`` says why it failed or was skipped, or why its graph is used without a trial.
     """
 
     plugin: str

@@ -162,7 +162,7 @@ class PluginRuns:
                 hold(graph, after, fetches, feeds, preserve)
                 self._check(optimizer, whole(graph), whole(after))
                 if self._verifies(optimizer):
-                    self._try_both(optimizer, whole(graph), whole(after))
+                    reason = self._try_both(optimizer, whole(graph), whole(after))
                 data, outcome = found, "changed"
                 note(optimizer.name, _made(graph, after), where)
                 if fuel is not None:
@@ -232,13 +232,16 @@ class PluginRuns:
             return False
         return self.config.verify == "all" or optimizer.is_unsigned()
 
-    def _try_both(self, optimizer: Optimizer, before: Graph, after: Graph) -> None:
-        """Run them on made-up inputs, while there is time for that."""
-        from drystone_optimizer.checking.trials import SECONDS, try_both
+    def _try_both(self, optimizer: Optimizer, before: Graph, after: Graph) -> str:
+        """Run them on made-up inputs, while there is time for that; why they were not run."""
+        from drystone_optimizer.checking.trials import SECONDS, try_both, without_time
 
-        begin = time.process_time()
-        if self.tried < 2 * SECONDS:
-            try_both(f"plugin {optimizer.name}", before, after, *self.ends)
+        begin, name = time.process_time(), f"plugin {optimizer.name}"
+        if self.tried >= 2 * SECONDS:
+            without_time(name, f"trials before took {self.tried:.1f} s")
+        try:
+            return try_both(name, before, after, *self.ends)
+        finally:
             self.tried += time.process_time() - begin
 
     def _failed(self, optimizer: Optimizer, error: Exception, where: str) -> str:
