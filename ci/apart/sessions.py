@@ -12,6 +12,9 @@ from ci.scripts.sessions import WHEELS, build_packages, install_built, pytest
 
 __all__ = ["gpu", "ray", "tvm"]
 
+STRICT = ("-m", "ci.scripts.strict_sessions", "integration_tests/data/selfie")
+"""A program, and a model for it: all that is installed of drystone's, under the policy strict."""
+
 
 @nox.session
 def gpu(session: nox.Session) -> None:
@@ -23,6 +26,7 @@ def gpu(session: nox.Session) -> None:
     install_built(session, built, *requirements("test"))
     session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "gpu")
     session.run("drystone", "plugins", "list")
+    session.run("python", *STRICT, env={"DRYSTONE_PLUGIN_POLICY": "strict"})
     command = ("python", "-m", "ci.scripts.gpu", *session.posargs)
     session.run(*command, success_codes=[0, 3])  # 3: there is no GPU, and it says why
 
@@ -33,6 +37,7 @@ def tvm(session: nox.Session) -> None:
     wheels = build_packages(session, without=("cpu",), apart=("tvm",), quick=True)
     install_built(session, wheels, *requirements("test"))
     session.install("--find-links", str(WHEELS), "drystone-tvm[compile]")
+    session.run("python", *STRICT, env={"DRYSTONE_PLUGIN_POLICY": "strict"})
     count = next((k for k, word in enumerate(session.posargs) if word == "--count"), None)
     if count is None:
         pytest(session, "tvm", "packages/tvm/tests/calls")

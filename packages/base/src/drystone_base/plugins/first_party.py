@@ -17,17 +17,16 @@ from drystone_base.files.contents import sha256
 
 __all__ = ["DISTRIBUTIONS", "installed_by", "is_ours"]
 
-DISTRIBUTIONS: Final = ("drystone-cpu", "drystone-gpu", "drystone-network", "drystone-tvm")
+DISTRIBUTIONS: Final = (
+    "drystone-cpu", "drystone-filesystem", "drystone-gpu", "drystone-network", "drystone-tvm",
+)  # fmt: skip
+"""Those with libraries that are plugins."""
 _INFO: Final = ".dist-info"
 _MANIFEST: Final = ".toml"
 _LARGEST: Final = 1 << 24
 
 
-def installed_by(
-    path: str,
-    home: str | os.PathLike[str] | None = None,
-    distributions: tuple[str, ...] = DISTRIBUTIONS,
-) -> str:
+def installed_by(path: str, home: str | os.PathLike[str] | None = None) -> str:
     """The distribution of drystone's that vouches for a library, with its version; "" for none.
 
     ``home`` is the site-packages folder of drystone-base. A file that the record does not fit is
@@ -38,7 +37,7 @@ def installed_by(
     if _above(file, 2) != place:
         return ""
     wanted = [file, *(one for one in (file + _MANIFEST,) if os.path.lexists(one))]
-    for name in distributions:
+    for name in DISTRIBUTIONS:
         stem = name.replace("-", "_") + "-"
         for folder in sorted(os.listdir(place)):
             version = folder.removeprefix(stem).removesuffix(_INFO)
@@ -53,8 +52,7 @@ def is_ours(path: str) -> bool:
 
     Says whose it is, not that it is trusted: what it does is what drystone's own tests look at.
     """
-    home = _above(os.path.realpath(path), 2)
-    return bool(installed_by(path, home, (*DISTRIBUTIONS, "drystone-filesystem")))
+    return bool(installed_by(path, _above(os.path.realpath(path), 2)))
 
 
 def _above(path: str, levels: int) -> str:

@@ -29,7 +29,7 @@ def install(home: Path, name: str = "drystone_cpu-0.1.0", data: bytes = b"librar
     return file
 
 
-@pytest.mark.parametrize("name", ["cpu", "gpu", "network", "tvm"])
+@pytest.mark.parametrize("name", ["cpu", "filesystem", "gpu", "network", "tvm"])
 def test_a_file_of_our_distribution_is_vouched_for(name: str, tmp_path: Path) -> None:
     """S2-signed: what came with drystone itself needs no further signature."""
     file = install(tmp_path, f"drystone_{name}-0.1.0")
