@@ -212,6 +212,8 @@ class ResizeBilinearGrad : Sampling {
             "input_grad and original_image must be 4-dimensional");
     require(grads.dim(0) == image.dim(0) && grads.dim(3) == image.dim(3),
             "both inputs must have the same batch and channels");
+    require(image.dim(1) > 0 && image.dim(2) > 0, "original dimensions must be positive");
+    require(grads.dim(1) > 0 && grads.dim(2) > 0, "resized dimensions must be positive");
     const Tensor y = call.output(0, image.dims());
     std::memset(y.write<char>(), 0, static_cast<std::size_t>(y.count()) * sizeof(float));
     if (y.count() == 0 || grads.count() == 0) return;

@@ -39,12 +39,12 @@ class Taps:
         np.add.at(out, (rows, self.index), self.weight)
         return out
 
-    def reads(self, size: int) -> Array:
-        """Whether an output reads an input, bool ``[out, size]``; also with weight 0 if all do."""
-        out = np.zeros((len(self.index), size), bool)
-        rows = np.broadcast_to(np.arange(len(self.index))[:, None], self.index.shape)
-        np.logical_or.at(out, (rows, self.index), (self.weight != 0) | (not self.is_padded))
-        return out
+    def shared(self, grads: Array, size: int) -> Array:
+        """``[size, ...]`` of ``grads: [out, ...]``, which go to the taps one by one: so NaN, too."""
+        sums = np.zeros((size, *grads.shape[1:]), np.result_type(grads, self.weight))
+        for index, weight in zip(self.index.T, self.weight.T, strict=True):
+            np.add.at(sums, index, weight.reshape(-1, *[1] * (grads.ndim - 1)) * grads)
+        return sums
 
 
 def _scale(call: Call, size: int, out: int) -> np.float32:
@@ -186,10 +186,10 @@ def separable(
 ) -> Array:
     """``rows @ x @ columns.T`` for every image and channel of ``[N, H, W, C]``.
 
-    Elements that are not read, as ``reads`` says, or without it of weight 0, leave no NaN.
+    With ``reads``, elements that are not read leave no NaN.
     """
-    if not np.isfinite(x).all():
-        down, over = reads or (rows != 0, columns != 0)
+    if reads is not None and not np.isfinite(x).all():
+        down, over = reads
         across = _read(x.transpose(2, 0, 1, 3), columns, over)
         return _read(across.transpose(2, 1, 0, 3), rows, down).transpose(1, 0, 2, 3)
     across = np.matmul(columns, x)
@@ -238,12 +238,21 @@ def resize_grad(call: Call, grads: Array, image: Array) -> Array:
         found=f"{list(grads.shape)} and {list(image.shape)}",
         needed="equal first and last dimensions",
     )
+    call.require(
+        min(*grads.shape[1:3], *image.shape[1:3]) > 0,
+        "rows and columns must be positive",
+        found=f"{list(grads.shape)} and {list(image.shape)}",
+        needed="1 or more of each",
+    )
     taps = _linear if call.op == "ResizeBilinearGrad" else _cubic
     height, width = image.shape[1:3]
     y, x = taps(call, height, grads.shape[1]), taps(call, width, grads.shape[2])
-    reads = (y.reads(height).T, x.reads(width).T)
-    found = separable(grads, y.matrix(height).T, x.matrix(width).T, reads)
-    return found.astype(image.dtype, copy=False)
+    if np.isfinite(grads).all():
+        found = separable(grads, y.matrix(height).T, x.matrix(width).T)
+    else:
+        lines = x.shared(grads.transpose(2, 0, 1, 3), width)
+        found = y.shared(lines.transpose(2, 1, 0, 3), height).transpose(1, 0, 2, 3)
+    return np.ascontiguousarray(found.astype(image.dtype, copy=False))
 
 
 @kernel("ResizeNearestNeighborGrad")

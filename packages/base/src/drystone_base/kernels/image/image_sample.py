@@ -129,5 +129,18 @@ def scale_and_translate_grad(
         needed="equal first and last dimensions",
     )
     out = grads.shape[1], grads.shape[2]
-    (rows, columns), (down, over) = _matrices(call, image, out, scale, translation)
-    return separable(grads, rows.T, columns.T, (down.T, over.T))
+    (rows, columns), _ = _matrices(call, image, out, scale, translation)
+    return separable(grads, rows.T, columns.T, (_spans(rows.T), _spans(columns.T)))
+
+
+def _spans(weights: Array) -> Array:
+    """Which outputs each input's gradient is read from: TensorFlow reads as many for each.
+
+    Those begin with the first that it has a weight in, or with the first of all.
+    """
+    has = weights != 0
+    first = has.argmax(1)
+    last = np.where(has.any(1), weights.shape[1] - 1 - has[:, ::-1].argmax(1), -1)
+    longest = int((last - first + 1).max(initial=0))
+    place = np.arange(weights.shape[1])
+    return np.asarray((place >= first[:, None]) & (place < first[:, None] + longest))

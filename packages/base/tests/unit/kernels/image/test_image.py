@@ -100,3 +100,60 @@ def test_an_absurd_size_is_refused() -> None:
     with pytest.raises(KernelError, match="a tensor must fit") as caught:
         run_op("ResizeBilinear", np.ones((1, 1, 1, 9)), np.int32([2**29, 2**29]))
     assert caught.value.status == "RESOURCE_EXHAUSTED"
+
+
+def _drawn(found: np.ndarray[Any, Any]) -> list[str]:
+    """Which elements of one channel are NaN, infinite, 0 or other numbers."""
+
+    def one(value: float) -> str:
+        return "n" if np.isnan(value) else "i" if np.isinf(value) else "0" if value == 0 else "x"
+
+    return ["".join(map(one, row)) for row in found[0, :, :, 0].tolist()]
+
+
+@pytest.mark.parametrize(
+    ("op", "half", "align", "want"),
+    [  # as TensorFlow 2.21 has it
+        ("ResizeBilinearGrad", False, False, ["00ii0", "00ii0", "00000"]),
+        ("ResizeBilinearGrad", True, False, ["000ii", "000ii", "00000"]),
+        ("ResizeBilinearGrad", False, True, ["0000n", "0000n", "00000"]),
+        ("ResizeBicubicGrad", False, False, ["0nnnn", "0iiii", "0iiii"]),
+        ("ResizeBicubicGrad", True, False, ["00nnn", "00iin", "00iin"]),
+        ("ResizeBicubicGrad", False, True, ["000nn", "000nn", "000nn"]),
+    ],
+)
+def test_an_infinite_gradient_times_a_share_of_0_is_nan(
+    op: str, half: bool, align: bool, want: list[str]
+) -> None:
+    grads = np.zeros((1, 4, 2, 1), np.float32)
+    grads[0, 1, 1] = np.inf
+    image = np.zeros((1, 3, 5, 1), np.float32)
+    found = run_op(op, grads, image, half_pixel_centers=half, align_corners=align)
+    assert _drawn(found[0]) == want
+
+
+@pytest.mark.parametrize(
+    ("curve", "scale", "shift", "antialias", "want"),
+    [  # as TensorFlow 2.21 has it: it reads as many outputs for each pixel
+        ("lanczos3", (0.6, 0.8), (0, 0.5), True, ["iiiii"] * 6),
+        ("triangle", (2, 2), (0, 0), True, ["ii0nn"] * 2 + ["00000"] + ["nn0nn"] * 3),
+        ("box", (0.5, 0.6), (0, 0), False, ["00000"] * 2 + ["0000i"] * 2 + ["00000"] * 2),
+        ("gaussian", (0.3, 3), (1, -2), True, ["iiinn"] * 6),
+    ],
+)
+def test_an_infinite_gradient_goes_to_all_that_a_span_reads(
+    curve: str, scale: Any, shift: Any, antialias: bool, want: list[str]
+) -> None:
+    grads = np.zeros((1, 4, 4, 1), np.float32)
+    grads[0, 1, 2] = np.inf
+    image = np.zeros((1, 6, 5, 1), np.float32)
+    given = (grads, image, np.float32(scale), np.float32(shift))
+    found = run_op("ScaleAndTranslateGrad", *given, kernel_type=curve, antialias=antialias)
+    assert _drawn(found[0]) == want
+
+
+@pytest.mark.parametrize("op", ["ResizeBilinearGrad", "ResizeBicubicGrad"])
+@pytest.mark.parametrize("shapes", [((1, 0, 2, 1), (1, 3, 3, 1)), ((1, 2, 2, 1), (1, 3, 0, 1))])
+def test_gradients_of_images_without_rows_or_columns_are_refused(op: str, shapes: Any) -> None:
+    with pytest.raises(KernelError, match="rows and columns must be positive"):
+        run_op(op, *(np.zeros(shape, np.float32) for shape in shapes))
