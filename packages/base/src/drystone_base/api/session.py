@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Self
 
 from drystone_base.api.config import SessionConfig
 from drystone_base.api.fetches import Fetches, check_feeds, flatten
+from drystone_base.api.in_time import prepared_for_ctrl_c, prepared_in_time
 from drystone_base.api.native_plans import NativePlans
 from drystone_base.api.prepared import Plans, Prepared, Split
 from drystone_base.api.remote import Remote, open_target, refuse_remote
 from drystone_base.api.session_graph import SessionGraph, closed_source, refuse_closed
 from drystone_base.core.arguments import blame, checked
 from drystone_base.core.errors import BadRequest, DrystoneError
-from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.time_limits import OutOfTime, until
 from drystone_base.files.access import Access
 from drystone_base.loaders._source import GraphSource
@@ -159,7 +159,7 @@ class Session:
             rebuild = flatten(fetches, names)
             ends = self._ends()
             plan = sorted(set(names))  # whatever their order, and how often, they have one plan
-            prepared = self._prepare(plan, list(given), ends)
+            prepared = self._prepare(plan, list(given), ends, cancellation)
             if type(fetches) is str and prepared.quick is not None:
                 self._prepared.quick[fetches, *given] = prepared.quick
                 if self._closed:  # meanwhile
@@ -240,18 +240,16 @@ class Session:
         """
         from drystone_base.api.preparing import Preparing
 
-        with self._preparing(self._ends()):
-            return Preparing(self._graph, self.config, self.access).standalone(fetches, feeds)
+        preparing = partial(Preparing, self._graph, self.config, self.access)
+        return prepared_in_time(lambda: preparing().standalone(fetches, feeds), self._ends())
 
     @checked
     def placement(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> list[Decision]:
         """Where each node that ``fetches`` need runs, and why; raises as :meth:`run` does."""
         from drystone_base.api.preparing import Preparing
 
-        with self._preparing(self._ends()):
-            return Preparing(self._graph, self.config, self.access, self._target).placement(
-                fetches, feeds
-            )
+        preparing = partial(Preparing, self._graph, self.config, self.access, self._target)
+        return prepared_in_time(lambda: preparing().placement(fetches, feeds), self._ends())
 
     @checked
     def describe(self, fetches: Sequence[str], feeds: Sequence[str] = ()) -> dict[str, Any]:
@@ -297,27 +295,20 @@ class Session:
         limit = self.config.deadline
         return None if limit is None else time.monotonic() + limit
 
-    @contextmanager
-    def _preparing(self, ends: float | None) -> Iterator[None]:
-        """What is prepared in the block must be done by then."""
-        try:
-            with paused_gc(), until(ends):
-                yield
-        except OutOfTime:
-            from drystone_base.state.cancellation import deadline_exceeded
-
-            raise deadline_exceeded("the run was stopped while its plan was made") from None
-
     def _prepare(
-        self, fetches: list[str], feeds: list[str], ends: float | None
+        self,
+        fetches: list[str],
+        feeds: list[str],
+        ends: float | None,
+        cancellation: Cancellation | None = None,
     ) -> Prepared | Split | Remote:
         key = (tuple(fetches), tuple(feeds))
         self.check_open()
         with self._lock:
             found = self._prepared.get(key)
             if found is None:
-                with self._preparing(ends):
-                    found = self._lower(fetches, feeds)
+                work = partial(self._lower, fetches, feeds)
+                found = prepared_in_time(work, ends, cancellation)
                 self._prepared.add(key, found)
         if self._closed:  # while this was prepared
             self._let_go()
@@ -337,9 +328,9 @@ class Session:
         from drystone_base.api.preparing import Preparing
 
         load = partial(self._native.load, self._runtime)
-        return Preparing(self._graph, self.config, self.access, self._target).lowered(
-            fetches, feeds, load, plans
-        )
+        preparing = Preparing(self._graph, self.config, self.access, self._target)
+        work = partial(preparing.lowered, fetches, feeds, load, plans)
+        return prepared_for_ctrl_c(work, preparing.graph)
 
     def _plans(self) -> CachedPlans | None:
         """The cached plans of the file that the graph is from."""

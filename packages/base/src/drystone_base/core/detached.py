@@ -133,22 +133,30 @@ def has_abandoned_call(what: str) -> bool:
     return any(one.what == what and not one.wait(0) for one in _LEFT)
 
 
-def compute_detached(work: Callable[[], T], ends: float | None, what: str) -> T:
+def compute_detached(
+    work: Callable[[], T],
+    ends: float | None,
+    what: str,
+    is_over: Callable[[], bool] | None = None,
+) -> T:
     """What ``work()`` gives, if that is before ``ends`` (``time.monotonic``; None: whenever).
 
-    Ctrl-C ends it, too. Raises ``OutOfTime``, and what ``work()`` raises; they say that ``what``
-    has not returned, where that is so.
+    ``is_over`` may say earlier that nobody wants it. Ctrl-C ends it, too. Raises ``OutOfTime``, and
+    what ``work()`` raises; they say that ``what`` has not returned, where that is so.
     """
     run = DetachedCall(work, what, ends)
     try:
         run.start()
         while not run.wait(LOOKS if ends is None else min(LOOKS, ends - time.monotonic())):
-            if ends is not None and time.monotonic() >= ends:
+            if (ends is not None and time.monotonic() >= ends) or (is_over and is_over()):
                 break
         else:
             return run.result()
     except KeyboardInterrupt as error:
         run.interrupted(error)
+        raise
+    except _Stopped:  # this is itself a part of work that is over
+        run.stop()
         raise
     except RuntimeError:
         if run.has_begun:

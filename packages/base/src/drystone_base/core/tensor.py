@@ -15,12 +15,15 @@ from drystone_base.core.time_limits import look
 from drystone_base.core.wire import read_varint
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from drystone_abi.protos import TensorProto
 
 __all__ = [
     "MAX_EXPANSION",
     "as_array",
     "as_strings",
+    "copy_in_pieces",
     "from_proto",
     "read_only",
     "string_array",
@@ -34,6 +37,7 @@ _MOST_DIMENSIONS: Final = 64
 """Of NumPy's arrays."""
 _MOST_ELEMENTS: Final = 1 << 48
 _PIECE: Final = 1 << 16  # elements put into an array in one go: no other thread runs meanwhile
+_PIECE_BYTES: Final = 1 << 23
 
 _FIELD: Final[dict[DType, str]] = {
     dtypes.FLOAT32: "float_val",
@@ -60,12 +64,32 @@ def read_only(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return view
 
 
-def string_array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
+def copy_in_pieces(out: np.ndarray[Any, Any], array: np.ndarray[Any, Any]) -> None:
+    """Copy an array of any layout to one of its shape; raises ``OutOfTime`` between pieces."""
+    if array.nbytes <= _PIECE_BYTES:
+        np.copyto(out, array)
+        return
+    rows = _PIECE_BYTES * len(array) // array.nbytes
+    for k in range(0, len(array), max(rows, 1)):
+        look()
+        if rows:
+            np.copyto(out[k : k + rows], array[k : k + rows])
+        else:
+            copy_in_pieces(out[k], array[k])
+
+
+def string_array(values: Sequence[Any], shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     """An object array of ``shape`` that holds ``values`` (bytes) in row-major order."""
-    out = np.empty(len(values), dtype=object)
+    return _array_of(values, np.dtype(object)).reshape(shape)
+
+
+def _array_of(values: Sequence[Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A vector of what a list or a field of a proto holds; raises ``OutOfTime`` between pieces."""
+    out = np.empty(len(values), dtype)
     for k in range(0, len(values), _PIECE):
+        look()
         out[k : k + _PIECE] = values[k : k + _PIECE]
-    return out.reshape(shape)
+    return out
 
 
 def as_strings(value: Any) -> np.ndarray[Any, Any]:
@@ -147,17 +171,17 @@ def _typed_values(proto: TensorProto, dtype: DType) -> np.ndarray[Any, Any]:
     name = _FIELD.get(dtype, "int_val")
     values = getattr(proto, name)
     if dtype is dtypes.STRING:
-        return string_array(list(values), (len(values),))
+        return string_array(values, (len(values),))
     if name == "half_val":
-        return np.array(values, np.uint32).astype(np.uint16).view(dtype.np)
+        return _array_of(values, np.dtype(np.uint32)).astype(np.uint16).view(dtype.np)
     if name in ("scomplex_val", "dcomplex_val"):
-        part = np.float32 if name == "scomplex_val" else np.float64
+        part = np.dtype(np.float32 if name == "scomplex_val" else np.float64)
         if len(values) % 2:
             raise _bad("a complex tensor has half a number", len(values), "an even count")
-        return np.array(values, part).view(dtype.np)
+        return _array_of(values, part).view(dtype.np)
     if dtype.is_floating or name != "int_val":
-        return np.array(values, dtype.np)
-    return np.array(values, np.int64).astype(dtype.np)
+        return _array_of(values, dtype.np)
+    return _array_of(values, np.dtype(np.int64)).astype(dtype.np)
 
 
 def _from_content(

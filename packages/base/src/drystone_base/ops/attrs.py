@@ -13,7 +13,13 @@ import numpy as np
 from drystone_abi.protos import AttrValue, NameAttrList, TensorProto, TensorShapeProto
 from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import GraphError
-from drystone_base.core.tensor import as_strings, from_proto, read_only, to_proto
+from drystone_base.core.tensor import (
+    as_strings,
+    copy_in_pieces,
+    from_proto,
+    read_only,
+    to_proto,
+)
 from drystone_base.files.mapped import Place, let_go, place_of
 
 __all__ = [
@@ -54,7 +60,7 @@ def _copied(array: np.ndarray[Any, Any], boundary: int) -> np.ndarray[Any, Any]:
     first = -room.ctypes.data % boundary
     out: np.ndarray[Any, Any] = room[first : first + array.nbytes].view(array.dtype)
     out = out.reshape(array.shape)
-    np.copyto(out, array)
+    copy_in_pieces(out, array)
     return out
 
 
@@ -92,14 +98,17 @@ class TensorAttr:
         return self._array
 
     def aligned(self, boundary: int = 1) -> np.ndarray[Any, Any]:
-        """The value for arithmetic: copied once if its address, in a file, does not suit.
+        """The value for arithmetic: copied once if its address or its layout does not suit.
 
         NumPy would copy such an operand in every call. Large ones then begin at a multiple of
-        ``boundary``, of bytes. What is copied from a file need not stay in memory twice.
+        ``boundary``, of bytes. What is copied from a file need not stay in memory twice. Raises
+        ``OutOfTime`` between pieces.
         """
         array = self.array
         large = array.nbytes >= _LARGE and not array.dtype.hasobject
-        fits = not large or not array.flags.c_contiguous or array.ctypes.data % boundary == 0
+        is_one_element = not any(array.strides)  # seen many times: there is nothing to copy
+        is_laid_out = array.flags.c_contiguous and array.ctypes.data % boundary == 0
+        fits = not large or boundary == 1 or is_one_element or is_laid_out
         if array.flags.aligned and fits:
             return array
         self._array = _copied(array, boundary) if large else array.copy()

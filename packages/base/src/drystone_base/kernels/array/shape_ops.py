@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from drystone_base.core.tensor import copy_in_pieces
 from drystone_base.kernels._indices import check_below, int_vector, scalar_int, wrap_axis
 from drystone_base.kernels._limits import check_rank, check_size
 from drystone_base.kernels._registry import Array, Call, kernel
@@ -171,7 +172,12 @@ def tile(call: Call, x: Array, multiples: Array) -> Array:
     total = check_size(call, [m * d for m, d in zip(counts, x.shape, strict=True)], x.dtype)
     if 0 in total:
         return np.empty(total, x.dtype)
-    return np.tile(x, counts) if x.ndim else x
+    out = np.empty(total, x.dtype)  # np.tile keeps the interpreter's lock for as long as it takes
+    pairs = list(zip(counts, x.shape, strict=True))
+    blocks = [n for count, dim in pairs for n in ((count, dim) if count > 1 else (dim,))]
+    once = [n for count, dim in pairs for n in ((1, dim) if count > 1 else (dim,))]
+    copy_in_pieces(out.reshape(blocks), np.broadcast_to(x.reshape(once), blocks))
+    return out
 
 
 @kernel("TileGrad")
