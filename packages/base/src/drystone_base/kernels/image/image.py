@@ -40,7 +40,7 @@ class Taps:
         return out
 
     def shared(self, grads: Array, size: int) -> Array:
-        """``[size, ...]`` of ``grads: [out, ...]``, which go to the taps one by one: so NaN, too."""
+        """``[size, ...]`` of ``grads: [out, ...]``, each of which goes to its taps one by one."""
         sums = np.zeros((size, *grads.shape[1:]), np.result_type(grads, self.weight))
         for index, weight in zip(self.index.T, self.weight.T, strict=True):
             np.add.at(sums, index, weight.reshape(-1, *[1] * (grads.ndim - 1)) * grads)
