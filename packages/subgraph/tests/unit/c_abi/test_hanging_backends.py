@@ -14,7 +14,7 @@ import pytest
 
 Compile = Callable[..., Path]
 HANGING = Path(__file__).parents[2] / "plugins" / "hanging.c"
-SLACK = 20.0
+SLACK = 40.0
 """Seconds: the machine may be busy. What hangs does so for 90."""
 
 PROGRAM = """
@@ -55,15 +55,16 @@ def ran(library: Path, way: str, folder: Path) -> str:
         stdout=-1, stderr=-1, text=True, env=kept | settings,
     ) as child:  # fmt: skip
         assert child.stdout is not None
-        assert child.stdout.readline() == "inside\n"
         begin = time.monotonic()
-        if way == "interrupted":
+        if way == "interrupted":  # else what comes with the line would be lost to communicate()
+            assert child.stdout.readline() == "inside\n"
             time.sleep(0.3)
+            begin = time.monotonic()
             child.send_signal(signal.SIGINT)
         output, errors = child.communicate(timeout=80)
         assert time.monotonic() - begin < SLACK
     assert output.endswith("end\n"), errors
-    return output
+    return output.removeprefix("inside\n")
 
 
 @pytest.mark.parametrize("function", ["select", "accept", "compile", "execute"])
