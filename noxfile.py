@@ -51,6 +51,8 @@ os.environ.setdefault("UV_PYTHON_DOWNLOADS", "never")
 os.environ.setdefault("UV_SYSTEM_CERTS", "true")
 # A link counts as a file's last change: tests of the plan cache need files that are not linked.
 os.environ.setdefault("UV_LINK_MODE", "copy")
+# Tests start thousands of processes: each would compile all that it imports, NumPy for example.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 nox.needs_version = ">=2025.2.9"
 nox.options.sessions = ["lint", "types", "unit"]
 nox.options.default_venv_backend = os.environ.get("NOX_DEFAULT_VENV_BACKEND", "uv")
@@ -85,7 +87,8 @@ def tests(session: nox.Session) -> None:
     for check, *arguments in (("wheel_paths", where), ("wheel_size", where), ("import_time",)):
         steps.run(check, partial(session.run, "python", "-m", f"ci.checks.{check}", *arguments))
     ours = [f for f in folders("tests/unit", "tests/golden", "tests/fuzz") if f not in WITH_CPU]
-    every = [*ours, "plugin-abi/tests", "ci/tests", "integration_tests"]
+    # The longest first, with what they make once: other workers take over from the end.
+    every = ["integration_tests", "plugin-abi/tests", *ours, "ci/tests"]
     test_steps(session, steps, "tests", "--wheels", where, *every)
     session.install("--no-deps", *map(str, WHEELS.glob("drystone_cpu-*.whl")))
     test_steps(session, steps, "with drystone-cpu", *WITH_CPU)
