@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from integration_tests.support import InstalledEnv, install, make_environment
+from integration_tests.support import InstalledEnv, shared_environment
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -38,9 +38,7 @@ def every_wheel(request: pytest.FixtureRequest) -> list[Path]:
 @pytest.fixture(scope="session")
 def installed_env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
     """An environment with every wheel but drystone-cpu's, their dependencies and nothing else."""
-    environment = make_environment(tmp_path_factory.mktemp("installed") / "env")
-    install(environment, *wheels)
-    return environment
+    return shared_environment(tmp_path_factory, "installed", *wheels)
 
 
 @pytest.fixture(scope="session")
@@ -48,9 +46,7 @@ def env_with_cpu(
     tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> InstalledEnv:
     """An environment with every built wheel."""
-    environment = make_environment(tmp_path_factory.mktemp("with_cpu") / "env")
-    install(environment, *every_wheel(request))
-    return environment
+    return shared_environment(tmp_path_factory, "with-cpu", *every_wheel(request))
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["DATA", "InstalledEnv", "install", "make_environment", "remove"]
+__all__ = ["DATA", "InstalledEnv", "install", "make_environment", "remove", "shared_environment"]
 
 DATA = Path(__file__).parent / "data"
 
@@ -77,6 +78,24 @@ def make_environment(root: Path) -> InstalledEnv:
     uv = shutil.which("uv")
     maker = [uv, "venv", "-q", "--python"] if uv else []
     subprocess.run([*maker, sys.executable, *([] if uv else ["-m", "venv"]), root], check=True)
+    return InstalledEnv(root)
+
+
+def shared_environment(
+    factory: pytest.TempPathFactory, name: str, *arguments: str | Path
+) -> InstalledEnv:
+    """The environment of that name, made once for all workers of a run, with what `arguments` name.
+
+    Tests change nothing in it: others use it meanwhile.
+    """
+    base = factory.getbasetemp()
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / f"env-{name}"
+    made = root.with_suffix(".made")
+    with root.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            install(make_environment(root), *arguments)
+            made.touch()
     return InstalledEnv(root)
 
 

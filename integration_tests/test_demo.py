@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from integration_tests.support import InstalledEnv, install, make_environment
+from integration_tests.support import InstalledEnv, shared_environment
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="module")
 def demo_env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
-    environment = make_environment(tmp_path_factory.mktemp("demo") / "env")
-    install(environment, *wheels, "-r", ROOT / "ci/config/requirements/demo.txt")
-    return environment
+    needed = ROOT / "ci/config/requirements/demo.txt"
+    return shared_environment(tmp_path_factory, "demo", *wheels, "-r", needed)
 
 
 @pytest.fixture(scope="module")

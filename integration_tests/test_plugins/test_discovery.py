@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from integration_tests.support import InstalledEnv, install, make_environment
+from integration_tests.support import InstalledEnv
 
 SOURCES = Path(__file__).resolve().parents[2] / "plugin-abi" / "tests" / "plugins"
 PROGRAM = """
@@ -25,21 +26,14 @@ print(json.dumps([early, plugins, [str(item.message) for item in caught]]))
 """
 
 
-@pytest.fixture(scope="module")
-def env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
-    """An environment of its own, whose plugin folder is filled and emptied; it can sign."""
-    environment = make_environment(tmp_path_factory.mktemp("discovery") / "env")
-    install(environment, *wheels, "pynacl>=1.5")
-    return environment
-
-
 @pytest.fixture
-def folder(env: InstalledEnv) -> Path:
-    """The empty plugin folder of the environment."""
+def folder(env: InstalledEnv) -> Iterator[Path]:
+    """The plugin folder of the environment, which is empty before and gone afterwards."""
     site = next(env.root.glob("lib/python*/site-packages")) / "drystone-plugins"
     shutil.rmtree(site, ignore_errors=True)
     site.mkdir()
-    return site
+    yield site
+    shutil.rmtree(site, ignore_errors=True)
 
 
 def build(env: InstalledEnv, target: Path, *flags: str) -> Path:

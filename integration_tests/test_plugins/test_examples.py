@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from integration_tests.support import InstalledEnv, install, make_environment
+from integration_tests.support import InstalledEnv, install
 from integration_tests.test_plugins.building import VARIABLES, build, states, uninstall
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "plugin-abi" / "examples"
@@ -15,14 +15,6 @@ NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/pyproject.toml"))
 NATIVE = [name for name in NAMES if (EXAMPLES / name / "CMakeLists.txt").exists()]
 GATE = ("kernels_c", "optimizer_python", "subgraph_c")
 FOLDER = "drystone-plugins"
-
-
-@pytest.fixture(scope="module")
-def env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
-    """Our wheels and a test runner; every example is put into it and taken out again."""
-    environment = make_environment(tmp_path_factory.mktemp("examples") / "env")
-    install(environment, *wheels, "pytest>=8")
-    return environment
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from integration_tests.support import InstalledEnv, install, make_environment
+from integration_tests.support import InstalledEnv, install
 from integration_tests.test_plugins.building import VARIABLES, build, states, uninstall
 
 GATE = ("python-optimizer",)
@@ -21,14 +21,6 @@ NIGHTLY = (
     "subgraph",
 )
 KINDS = (*GATE, *(pytest.param(kind, marks=pytest.mark.nightly) for kind in NIGHTLY))
-
-
-@pytest.fixture(scope="module")
-def env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
-    """Our wheels, the conformance suites among them."""
-    environment = make_environment(tmp_path_factory.mktemp("template") / "env")
-    install(environment, *wheels, "pytest>=8")
-    return environment
 
 
 @pytest.mark.parametrize("kind", KINDS)

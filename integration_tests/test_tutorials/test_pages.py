@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from integration_tests.support import DATA, InstalledEnv, install, make_environment
+from integration_tests.support import DATA, InstalledEnv, shared_environment
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -21,9 +21,8 @@ PAGES = [page for page in sorted(DOCS.rglob("*.md")) if BLOCK.search(page.read_t
 
 @pytest.fixture(scope="module")
 def docs_env(tmp_path_factory: pytest.TempPathFactory, wheels: list[Path]) -> InstalledEnv:
-    environment = make_environment(tmp_path_factory.mktemp("docs") / "env")
-    install(environment, *wheels, "-r", ROOT / "ci/config/requirements/examples.txt")
-    return environment
+    needed = ROOT / "ci/config/requirements/examples.txt"
+    return shared_environment(tmp_path_factory, "docs", *wheels, "-r", needed)
 
 
 def test_there_are_pages_with_code() -> None:
