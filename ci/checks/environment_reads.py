@@ -11,12 +11,15 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeAlias
 
 from ci.checks._report import report
+from ci.checks._syntax import nodes
 from ci.scripts.project import ROOT, packages
 
 __all__ = ["find", "main", "stated"]
 
+Nodes: TypeAlias = tuple[ast.AST, ...]
 NAME = re.compile(r"DRYSTONE_[A-Z0-9_]*")
 NO_VARIABLES = {"DRYSTONE_ABI_VERSION": "a record in libraries"}
 ASKED = re.compile(r'getenv\("(DRYSTONE_\w+)"')
@@ -48,27 +51,27 @@ def find(root: Path = ROOT) -> list[str]:
     return problems
 
 
-def _trees(root: Path) -> dict[Path, ast.Module]:
+def _trees(root: Path) -> dict[Path, Nodes]:
     return {
-        file: ast.parse(file.read_text(encoding="utf-8"))
+        file: nodes(file)
         for package in packages(root).values()
         for file in sorted(package.source.rglob("*.py"))
         if "suites" not in file.parts  # tests, which set them
     }
 
 
-def _of_variables(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def _of_variables(tree: Nodes) -> Iterator[tuple[str, int]]:
     """Names that calls of `Variable` state, with the lines of these."""
-    for node in ast.walk(tree):
+    for node in tree:
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Variable" and node.args:
             first = node.args[0]
             if isinstance(first, ast.Constant):
                 yield str(first.value), first.lineno
 
 
-def _named(tree: ast.Module) -> Iterator[tuple[str, int]]:
+def _named(tree: Nodes) -> Iterator[tuple[str, int]]:
     """Texts that are nothing but the name of a variable, or its beginning, with their lines."""
-    for node in ast.walk(tree):
+    for node in tree:
         if not (isinstance(node, ast.Constant) and isinstance(node.value, str)):
             continue
         if NAME.fullmatch(node.value) and node.value != "DRYSTONE_":

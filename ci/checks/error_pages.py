@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ci.checks._report import report
+from ci.checks._syntax import module, nodes
 from ci.scripts.project import ROOT, packages
 
 __all__ = ["codes", "find", "main"]
@@ -25,11 +26,11 @@ def codes(root: Path = ROOT) -> dict[str, str]:
     `f"unknown-{role}"`, counts as the pattern `unknown-*`.
     """
     found: dict[str, str] = {}
-    trees = list(_trees(root))
-    defined = {_module(file): _places(tree) for file, tree in trees}
-    for file, tree in trees:
-        places = _imported(tree, defined) | _places(tree)
-        for node in ast.walk(tree):
+    files = list(_files(root))
+    defined = {_module(file): _places(module(file)) for file in files}
+    for file in files:
+        places = _imported(file, defined) | _places(module(file))
+        for node in nodes(file):
             for value in _code_values(node, places):
                 for code, line in _texts(value):
                     found.setdefault(code, f"{file.relative_to(root)}:{line}")
@@ -41,11 +42,9 @@ def _module(file: Path) -> str:
     return ".".join(parts[len(parts) - parts[::-1].index("src") :]).removesuffix(".__init__")
 
 
-def _imported(
-    tree: ast.Module, defined: Mapping[str, Mapping[str, int | None]]
-) -> dict[str, int | None]:
+def _imported(file: Path, defined: Mapping[str, Mapping[str, int | None]]) -> dict[str, int | None]:
     """As :func:`_places`, for what a module imports from another one."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    imports = [node for node in nodes(file) if isinstance(node, ast.ImportFrom)]
     homes = [defined.get(node.module or "", {}) for node in imports]
     return {
         one.name: home[one.name]
@@ -76,10 +75,9 @@ def _place(args: ast.arguments, skipped: int = 0) -> int | None:
     return names.index("code") if "code" in names else None
 
 
-def _trees(root: Path) -> Iterator[tuple[Path, ast.Module]]:
+def _files(root: Path) -> Iterator[Path]:
     for package in packages(root).values():
-        for file in sorted(package.source.rglob("*.py")):
-            yield file, ast.parse(file.read_text(encoding="utf-8"))
+        yield from sorted(package.source.rglob("*.py"))
 
 
 def _code_values(node: ast.AST, places: Mapping[str, int | None]) -> list[ast.expr]:
@@ -141,8 +139,8 @@ def _strings(root: Path) -> set[str]:
     """Every string constant of the sources: a code may reach its error through a variable."""
     return {
         node.value
-        for _, tree in _trees(root)
-        for node in ast.walk(tree)
+        for file in _files(root)
+        for node in nodes(file)
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
 

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ci.checks._report import report
+from ci.checks._syntax import module, nodes
 from ci.scripts.project import ROOT, Package, packages
 
 __all__ = ["declared_names", "find", "imports", "main"]
@@ -51,7 +52,7 @@ def find(root: Path = ROOT) -> list[str]:
 def declared_names(file: Path) -> set[str] | None:
     """Names in the `__all__` literal of a module, or None when it has none that can be read."""
     found: set[str] | None = None
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for node in module(file).body:
         target, value = _assignment(node)
         if target == "__all__" and value is not None:
             literals = [n.value for n in ast.walk(value) if isinstance(n, ast.Constant)]
@@ -70,9 +71,9 @@ def _assignment(node: ast.stmt) -> tuple[str, ast.expr | None]:
 
 def imports(file: Path) -> Iterator[Import]:
     """Every import statement of a file."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    typed = {id(inner) for node in ast.walk(tree) for inner in _for_types(node)}
-    for node in ast.walk(tree):
+    every = nodes(file)
+    typed = {id(inner) for node in every for inner in _for_types(node)}
+    for node in every:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(node.lineno, alias.name, (), id(node) in typed)
@@ -83,7 +84,7 @@ def imports(file: Path) -> Iterator[Import]:
 
 def _for_types(node: ast.AST) -> Iterator[ast.AST]:
     """What stands under `if TYPE_CHECKING:`, its `else` aside."""
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+    if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
         for statement in node.body:
             yield from ast.walk(statement)
 

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ci.checks._report import report
+from ci.checks._syntax import nodes
 from ci.scripts.project import ROOT, Package, packages
 
 __all__ = ["find", "main"]
@@ -52,7 +53,7 @@ def _native(package: Package) -> Iterator[tuple[Path, int, str]]:
 def _python(package: Package) -> Iterator[tuple[Path, int, str]]:
     """Calls of what opens a library; CDLL(None) only looks at what the process has already."""
     for file in sorted(package.source.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in nodes(file):
             if not isinstance(node, ast.Call):
                 continue
             name = getattr(node.func, "attr", getattr(node.func, "id", ""))

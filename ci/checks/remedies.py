@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from ci.checks._report import report
+from ci.checks._syntax import nodes
 from ci.scripts.project import ROOT, packages
 
 __all__ = ["find", "main"]
@@ -18,7 +19,7 @@ def find(root: Path = ROOT) -> list[str]:
         f"{file.relative_to(root)}:{node.lineno}: an error without remedy="
         for package in packages(root).values()
         for file in sorted(package.source.rglob("*.py"))
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in nodes(file)
         if isinstance(node, ast.Call) and _lacks(node)
     ]
 
