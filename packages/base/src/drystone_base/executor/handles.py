@@ -32,13 +32,14 @@ _data: Final = declare("TF_TensorData", ctypes.c_void_p, ctypes.c_void_p)
 class HostTensor:
     """A tensor of the host library whose elements Python does not know: a plugin's resource."""
 
-    __slots__ = ("address",)
+    __slots__ = ("_delete", "address")
 
     def __init__(self, address: int) -> None:
+        self._delete = extension().delete_tensor  # at exit modules are emptied before objects
         self.address: int = extension().share_tensor(address)
 
     def __del__(self) -> None:
-        extension().delete_tensor(self.address)
+        self._delete(self.address)
 
     def share(self) -> int:
         """The address of another handle of the tensor."""

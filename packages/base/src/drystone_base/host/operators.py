@@ -202,9 +202,9 @@ class PlanExecutable:
             )  # fmt: skip
             self._handle: int | None = _new_plan(c.byref(described), status.pointer)
 
-    def __del__(self) -> None:
+    def __del__(self, delete: Any = _delete_plan) -> None:  # at exit modules are emptied first
         if getattr(self, "_handle", None):
-            _delete_plan(self._handle)
+            delete(self._handle)
 
     def release(self) -> int:
         """Its address, which is the caller's from now on."""

@@ -26,9 +26,10 @@ _delete_tensor = declare("TF_DeleteTensor", None, ctypes.c_void_p)
 class HostVariable:
     """The value of a variable, in the host library, where its kernels change it in place."""
 
-    __slots__ = ("_dtype", "address")
+    __slots__ = ("_delete", "_dtype", "address")
 
     def __init__(self, variable: Variable) -> None:
+        self._delete = extension().delete_variable  # at exit modules are emptied before objects
         self._dtype: DType = variable.dtype.base
         self.address: int = extension().new_variable(
             variable.name.encode(*_ENCODING), self._dtype.number, variable.value
@@ -36,7 +37,7 @@ class HostVariable:
         _ALL[self._number()] = variable
 
     def __del__(self) -> None:
-        extension().delete_variable(self.address)
+        self._delete(self.address)
 
     def _number(self) -> int:
         """What resource tensors that stand for the variable hold."""

@@ -114,7 +114,7 @@ class Variable:
 
     def write(self, value: np.ndarray[Any, Any]) -> None:
         """Replace the value; the caller must not change ``value`` afterwards."""
-        self.value = read_only(value)
+        self.value = read_only(np.asarray(value))  # a scalar of NumPy is no array
 
 
 class ResourceHandle:
