@@ -41,6 +41,66 @@ def test_a_saved_function_runs_in_tensorflow(tmp_path: Path) -> None:
             np.testing.assert_allclose(found[name].numpy(), value, rtol=1e-5)
 
 
+def test_tensorflow_calls_saved_functions_and_trains_their_variables(tmp_path: Path) -> None:
+    with ds.VariableStore():
+        w, count = ds.Variable(floats(3, 2), "dense/w"), ds.Variable(0, "count", trainable=False)
+
+    @ds.function(signature=[ds.Spec([None, 3])])
+    def predict(x: Any, training: bool = False, *, scale: float = 2.0) -> Any:
+        count.assign_add(1)
+        y = ds.cond(x.sum() > 1, lambda: x @ w, lambda: -(x @ w))
+        return {"scores": ops.softmax(y), "parts": [y.sum() * scale, None]}
+
+    ds.save(predict, tmp_path / "model")
+    theirs = tf.saved_model.load(str(tmp_path / "model"))
+    x = floats(4, 3)
+    ours = predict(x)
+    for call in (theirs.predict, theirs, lambda x: theirs.predict(x, False, scale=2.0)):
+        found = call(tf.constant(x))
+        np.testing.assert_allclose(found["scores"].numpy(), ours["scores"], rtol=1e-5)
+        assert found["parts"][1] is None
+    assert [v.name for v in theirs.non_trainable_variables] == ["count:0"]
+    assert len(theirs.variables) == 2
+    assert theirs.non_trainable_variables[0].numpy() == 3
+    with tf.GradientTape() as tape:
+        total = theirs.predict(tf.constant(x))["parts"][0]
+    (slope,) = tape.gradient(total, theirs.trainable_variables)
+    np.testing.assert_allclose(slope.numpy(), 2 * np.tile(x.sum(0)[:, None], (1, 2)), rtol=1e-5)
+    theirs.trainable_variables[0].assign(np.zeros((3, 2), np.float32))
+    served = theirs.signatures["serving_default"](x=tf.constant(x))["scores"]
+    np.testing.assert_allclose(served.numpy(), np.full((4, 2), 0.5))
+    with tf.Graph().as_default(), tf.compat.v1.Session() as session:  # as TF Serving loads it
+        meta = tf.compat.v1.saved_model.load(session, ["serve"], str(tmp_path / "model"))
+        signature = meta.signature_def["serving_default"]
+        name, given = signature.outputs["scores"].name, signature.inputs["x"].name
+        np.testing.assert_allclose(session.run(name, {given: x}), ours["scores"], rtol=1e-5)
+    tf.saved_model.save(theirs, str(tmp_path / "again"), signatures=theirs.signatures)
+    assert ds.load(tmp_path / "again").predict(x)["scores"].tolist() == [[0.5, 0.5]] * 4
+
+
+def test_tensorflow_finds_tables_assets_and_large_constants_of_functions(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("zero\none\n")
+    numbers = np.arange(2000, dtype=np.float32)
+
+    @ds.function(signature=[ds.Spec([None], "string")])
+    def look_up(words: Any) -> Any:
+        table = ops.hash_table_v2(key_dtype="string", value_dtype="int64")
+        path = ops.identity(np.array(b"words.txt", object), name="path")
+        ops.initialize_table_from_text_file_v2(
+            table, path, key_index=-2, value_index=-1, name="fill"
+        )
+        return ops.gather(numbers, ops.lookup_table_find_v2(table, words, np.int64(7)))
+
+    assets = {"path:0": tmp_path / "words.txt"}
+    ds.save(look_up, tmp_path / "model", assets=assets, init=["fill"])
+    (tmp_path / "words.txt").unlink()
+    theirs = tf.saved_model.load(str(tmp_path / "model"))
+    words = tf.constant(["one", "two"])
+    assert theirs.look_up(words).numpy().tolist() == [1, 7]
+    (served,) = theirs.signatures["serving_default"](words=words).values()
+    assert served.numpy().tolist() == [1, 7]
+
+
 def test_a_saved_gradient_runs_in_tensorflow(tmp_path: Path) -> None:
     @ds.function(signature=[ds.Spec([3], "float64"), ds.Spec([], "int32")])
     def slope(x: Any, n: Any) -> Any:

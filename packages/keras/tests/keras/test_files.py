@@ -85,6 +85,29 @@ def test_exports_have_signatures_of_their_endpoints(tmp_path: Path) -> None:
     assert taken.value.code == "path-taken"
 
 
+def test_exports_are_objects_with_functions_and_variables(tmp_path: Path) -> None:
+    model, given = model_of_two(), inputs()
+    model.compile("adam", ["mse"] * len(model.outputs))
+    model.optimizer.build(model.trainable_variables)
+    archive = keras.export.ExportArchive()
+    archive.track(model)
+    specs = [keras.InputSpec(shape=one.shape, dtype=one.dtype) for one in model.inputs]
+    archive.add_endpoint("serve", model.__call__, [specs])
+    archive.add_variable_collection("of_optimizer", model.optimizer.variables)
+    archive.write_out(tmp_path / "m", verbose=False)
+    loaded = ds.load(tmp_path / "m")
+    for a, b in zip(loaded.serve(given), model.predict(given, verbose=0), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+    for name in ("trainable_variables", "non_trainable_variables"):
+        for held, own in zip(getattr(loaded, name), getattr(model, name), strict=True):
+            np.testing.assert_array_equal(held.read(), np.asarray(own))
+    assert len(loaded.of_optimizer) == len(model.optimizer.variables)
+    with pytest.raises(ValueError, match="list/tuple/set"):
+        archive.add_variable_collection("one", model.weights[0])
+    with pytest.raises(ValueError, match="following types"):
+        archive.add_variable_collection("arrays", [np.ones(2)])
+
+
 def test_weights_go_both_ways(tmp_path: Path) -> None:
     first, second = model_of_two(), model_of_two()
     first.save_weights(tmp_path / "w.weights.h5")

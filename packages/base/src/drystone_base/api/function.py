@@ -114,13 +114,17 @@ def _key_of(spec: Any) -> Any:
 class Traced:
     """One trace of a function: its graph, its arguments and results, and the session it runs in.
 
-    A call takes the arrays of the function's array arguments, in their order.
+    A call takes the arrays of the function's array arguments, in their order. ``given`` and
+    ``nest`` are the arguments and results with symbolic tensors in them, ``named`` the variables by
+    their names in the session.
     """
 
     @checked
     def __init__(self, name: str, made: Callable[..., Any], arguments: Mapping[str, Any],
-                 config: SessionConfig | None, check_numerics: bool = False) -> None:  # fmt: skip
+                 config: SessionConfig | None, check_numerics: bool = False,
+                 parameters: inspect.Signature | None = None) -> None:  # fmt: skip
         self.name = name
+        self.parameters = parameters
         self.arguments = {path: _spec_of(leaf) for path, leaf in leaves(arguments)}
         trace = Trace()
         self.inputs: dict[str, str] = {}
@@ -129,10 +133,11 @@ class Traced:
             given = mapped(arguments, lambda _: self._argument(trace, *next(flat)))
             found = made(given)
             self.outputs = self._results(trace, found)
-        self._nest, self.graph = found, trace.graph
+        self.given, self.nest, self.graph = given, found, trace.graph
         if check_numerics:
             check_finite(trace.graph)
         self.variables = tuple(trace.handles)
+        self.named = dict(trace.variables)
         self.session = Session(trace.graph, config)
         self.session.resources = ResourceManager(VariableStore.active().resources)
         for shared, variable in trace.variables.items():
@@ -173,8 +178,8 @@ class Traced:
         """What the function gives for the arrays."""
         values = iter(self._run(*arrays))
         if "" in self.outputs:
-            return mapped(self._nest, lambda _: None)
-        return mapped(self._nest, lambda leaf: None if leaf is None else next(values))
+            return mapped(self.nest, lambda _: None)
+        return mapped(self.nest, lambda leaf: None if leaf is None else next(values))
 
     def signature(self) -> tuple[dict[str, str], dict[str, str]]:
         """Tensor names of arguments and of results, as :func:`drystone_base.save` takes them."""
@@ -310,7 +315,9 @@ class Function:
             rest = iter(wanted)
             nest = mapped(arguments, lambda _: next(rest))
             name = self.python.__name__
-            found = Traced(name, self._called, nest, self._config, self._check_numerics)
+            found = Traced(
+                name, self._called, nest, self._config, self._check_numerics, self._parameters
+            )
             self._traces[key] = found
             self._kept += [spec for spec in wanted if not isinstance(spec, Spec)]
             if len(self._traces) == _MANY:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from drystone_abi.protos import MetaGraphDef, SaverDef
+from drystone_base.api.called_form import CalledForm, form_of
 from drystone_base.api.function import Function, Traced
 from drystone_base.api.model import Model
+from drystone_base.api.saved_objects import TRAINABLE, can_have_objects, write_objects
 from drystone_base.api.session import Session
 from drystone_base.checkpoint import BundleReader, BundleWriter, state_latest
+from drystone_base.checkpoint.objects import OBJECT_GRAPH, named_keys, object_graph
 from drystone_base.core.arguments import checked
 from drystone_base.core.errors import BadRequest
 from drystone_base.files.access import checkpoint_files
@@ -33,7 +36,7 @@ from drystone_base.loaders.saved_writing import (
 )
 from drystone_base.tracing.store import VariableStore
 
-__all__ = ["restore_checkpoint", "save", "save_checkpoint"]
+__all__ = ["restore_checkpoint", "save", "save_checkpoint", "write_functions"]
 
 _STATED: Final = "_output_shapes"
 
@@ -95,18 +98,67 @@ def save(
     ``signatures`` gives inputs and outputs by signature name, as tensor names; without it, those of
     the model, else one ``serving_default`` from placeholders to sinks. Of a function its one trace,
     or that of its stated signature, is written, with the variables that it uses; inputs are named
-    as its parameters. ``assets`` are files by the
-    string tensor that is fed their path; ``init`` names nodes to run on loading, such as table
-    initialisers. What a loaded model came with (assets, object graph, initialisation) is kept, but
-    the object graph gives way to stated signatures. ``path`` must be new or an empty folder.
+    as its parameters, and what :func:`load` and ``tf.saved_model.load`` give can be called, and has
+    it under its name. ``assets`` are files by the string tensor that is fed their path; ``init``
+    names nodes to run on loading, such as table initialisers.
+    What a loaded model came with (assets, object graph, initialisation) is kept, but the object
+    graph gives way to stated signatures. ``path`` must be new or an empty folder.
     Raises ``BadRequest`` (``path-taken``, ``cannot-write``, ``unknown-fetch``,
     ``not-traced``), ``GraphError``
     (``unknown-node``), ``KernelError`` (``uninitialized-variable``).
     """
     if isinstance(source, Function | Traced):
         traced = source.only() if isinstance(source, Function) else source
-        signatures = signatures or {"serving_default": traced.signature()}
-        source = traced.session
+        write_functions(traced, path, {traced.name: form_of(traced)}, signatures=signatures,
+                        assets=assets, init=init)  # fmt: skip
+        return
+    _write(source, path, signatures, assets or {}, init)
+
+
+def write_functions(
+    traced: Traced,
+    path: str | os.PathLike[str],
+    functions: Mapping[str, CalledForm],
+    *,
+    signatures: Mapping[str, tuple[Names, Names]] | None = None,
+    assets: Mapping[str, str | os.PathLike[str]] | None = None,
+    init: Sequence[str] = (),
+    lists: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Write a trace as :func:`save` does; ``functions`` of its tensors become objects, by name.
+
+    ``lists`` are names of its variables; without it there are three, called as Keras calls them.
+    """
+    signatures = signatures or {"serving_default": traced.signature()}
+    objects = Objects(functions, lists or _variable_lists(traced))
+    _write(traced.session, path, signatures, assets or {}, init, objects)
+
+
+class Objects(NamedTuple):
+    """What an object graph is made of beside the signatures: functions, and lists of variables."""
+
+    functions: Mapping[str, CalledForm]
+    lists: Mapping[str, Sequence[str]]
+
+
+def _variable_lists(traced: Traced) -> dict[str, Sequence[str]]:
+    """All variables, those that training changes and those that it does not, as Keras has them."""
+    named = traced.named
+    return {
+        "variables": list(named),
+        TRAINABLE: [name for name in named if named[name].trainable],
+        f"non_{TRAINABLE}": [name for name in named if not named[name].trainable],
+    }
+
+
+def _write(
+    source: Model | Session | Graph,
+    path: str | os.PathLike[str],
+    signatures: Mapping[str, tuple[Names, Names]] | None,
+    assets: Mapping[str, str | os.PathLike[str]],
+    init: Sequence[str],
+    objects: Objects | None = None,
+) -> None:
     session = _session_of(source)
     graph, meta = session.graph.copy(), _meta_of(source)
     if not meta.meta_info_def.tags:
@@ -120,11 +172,15 @@ def save(
     stated = _signatures(source, graph, signatures)
     if stated is not None:
         set_signatures(meta, stated)
-    stateful = kept or add_saver(graph, meta)
     _spell_out(graph)
-    set_init(graph, meta, [*_table_initializers(source, meta, graph), *init])
     known = source.loaded.assets if isinstance(source, Model) else {}
-    files = set_assets(meta, known, assets or {})
+    files = set_assets(meta, known, assets)
+    stored = None
+    if objects is not None and stated is not None and can_have_objects(graph):
+        stored = write_objects(graph, meta, stated, objects.functions, objects.lists, init)
+    keys = {} if stored is None else named_keys(stored)
+    stateful = kept or add_saver(graph, meta, keys, stored)
+    set_init(graph, meta, [*_table_initializers(source, meta, graph), *init])
 
     def fill(folder: Path) -> None:
         if stateful:
@@ -144,7 +200,7 @@ def _spell_out(graph: Graph) -> None:
     for node in graph:
         if _STATED in node.attrs:
             graph.remove_attr(node, _STATED)
-        if node.op == "VarHandleOp" and not node.attr("shared_name"):
+        if node.op in ("VarHandleOp", "HashTableV2") and not node.attr("shared_name"):
             graph.set_attr(node, "shared_name", node.name)
 
 
@@ -159,10 +215,12 @@ def _save_store(store: VariableStore, prefix: str | os.PathLike[str]) -> None:
 
 def _restore_store(store: VariableStore, prefix: str | os.PathLike[str]) -> None:
     reader = BundleReader(prefix)
-    with reader.ahead(store):
-        values = {name: reader.tensor(name) for name in store}
+    keys = named_keys(object_graph(reader)) if OBJECT_GRAPH in reader else {}
+    named = {name: keys.get(name, name) for name in store}
+    with reader.ahead(named.values()):
+        values = {name: reader.tensor(key) for name, key in named.items()}
     for name, value in values.items():
-        store[name].check(value.shape, reader.entry(name).dtype)
+        store[name].check(value.shape, reader.entry(named[name]).dtype)
     for name, value in values.items():
         store[name].assign(value.copy())
 

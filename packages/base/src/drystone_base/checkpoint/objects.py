@@ -11,7 +11,7 @@ from drystone_abi.protos import TrackableObjectGraph
 from drystone_base.checkpoint.bundle import BundleReader
 from drystone_base.core.errors import CheckpointError
 
-__all__ = ["OBJECT_GRAPH", "VALUE", "bad_objects", "object_graph", "object_paths"]
+__all__ = ["OBJECT_GRAPH", "VALUE", "bad_objects", "named_keys", "object_graph", "object_paths"]
 
 OBJECT_GRAPH: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 """The name of the tensor that the object graph is in."""
@@ -26,6 +26,16 @@ def object_graph(reader: BundleReader) -> TrackableObjectGraph:
         return TrackableObjectGraph.FromString(value.item())
     except (DecodeError, TypeError, ValueError) as error:
         raise bad_objects(reader.prefix, str(error)) from error
+
+
+def named_keys(stored: TrackableObjectGraph) -> dict[str, str]:
+    """The checkpoint key of each variable's value, by the full name of the variable."""
+    return {
+        a.full_name: a.checkpoint_key
+        for node in stored.nodes
+        for a in node.attributes
+        if a.name == VALUE and a.full_name
+    }
 
 
 def bad_objects(prefix: str, found: str) -> CheckpointError:

@@ -18,6 +18,7 @@ from drystone_base.checkpoint.objects import (
     OBJECT_GRAPH,
     VALUE,
     bad_objects,
+    named_keys,
     object_graph,
 )
 from drystone_base.core.dtypes import DType, from_numpy
@@ -224,12 +225,7 @@ def variable_keys(graph: Graph, saved: SavedObjectGraph, reader: BundleReader) -
     keys = {name: name for name in reader.keys()}  # noqa: SIM118
     if OBJECT_GRAPH in reader:
         stored = object_graph(reader)
-        keys |= {
-            a.full_name: a.checkpoint_key
-            for node in stored.nodes
-            for a in node.attributes
-            if a.name == VALUE and a.full_name
-        }
+        keys |= named_keys(stored)
         objects = _walk(saved, stored, reader.prefix)
         keys |= _by_name(saved, objects)
         keys |= {n: objects[k] for n, k in _captured(graph, saved).items() if k in objects}

@@ -10,7 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from drystone_abi.protos import MetaGraphDef, SaverDef, VariableDef
+from drystone_abi.protos import MetaGraphDef, SaverDef, TrackableObjectGraph, VariableDef
+from drystone_base.checkpoint.objects import OBJECT_GRAPH
 from drystone_base.core.dtypes import STRING, DType
 from drystone_base.core.tensor import string_array
 from drystone_base.graph import Graph, Node, Output
@@ -52,23 +53,32 @@ def _items(graph: Graph, keys: Mapping[str, str]) -> list[_Item]:
     return list(found.values())
 
 
-def add_saver(graph: Graph, meta: MetaGraphDef, keys: Mapping[str, str] | None = None) -> bool:
+def add_saver(
+    graph: Graph,
+    meta: MetaGraphDef,
+    keys: Mapping[str, str] | None = None,
+    objects: TrackableObjectGraph | None = None,
+) -> bool:
     """Add saver nodes to the graph and state them in ``meta``; whether there is anything to save.
 
-    ``keys`` tells the checkpoint key of a variable where that is not its name.
+    ``keys`` tells the checkpoint key of a variable where that is not its name, and ``objects``
+    what is saved beside the variables: which object has which key.
     """
     items = _items(graph, keys or {})
-    if items:
-        _Builder(graph, items).build(meta)
-    return bool(items)
+    if items or objects is not None:
+        _Builder(graph, items, objects).build(meta)
+    return bool(items) or objects is not None
 
 
 class _Builder:
     """Adds the nodes of one saver under a scope that the graph does not have yet."""
 
-    def __init__(self, graph: Graph, items: Sequence[_Item]) -> None:
+    def __init__(
+        self, graph: Graph, items: Sequence[_Item], objects: TrackableObjectGraph | None
+    ) -> None:
         self._graph = graph
         self._items = items
+        self._objects = objects
         self._scope = _free_scope(graph)
         self._names = [key for item in items for key in item.tensors]
         self._types = [dtype for item in items for dtype in item.tensors.values()]
@@ -94,10 +104,16 @@ class _Builder:
         values: list[Output] = []
         for item in self._items:
             values += self._read(item)
-        names = self._text("SaveV2/tensor_names", self._names)
-        slices = self._text("SaveV2/shape_and_slices", [""] * len(self._names))
+        keys, types = list(self._names), list(self._types)
+        if self._objects is not None:
+            whole = self._objects.SerializeToString(deterministic=True)
+            values.append((self._text("objects", whole, ()), 0))
+            keys.append(OBJECT_GRAPH)
+            types.append(STRING)
+        names = self._text("SaveV2/tensor_names", keys)
+        slices = self._text("SaveV2/shape_and_slices", [""] * len(keys))
         inputs = [(n, 0) for n in (filename, names, slices)]
-        save = self._add("SaveV2", "SaveV2", [*inputs, *values], dtypes=self._types)
+        save = self._add("SaveV2", "SaveV2", [*inputs, *values], dtypes=types)
         return self._add("Identity", "control_dependency", [filename], controls=[save], T=STRING)
 
     def _read(self, item: _Item) -> list[Output]:
@@ -112,6 +128,8 @@ class _Builder:
         return [(export, 0), (export, 1)]
 
     def _restore(self, filename: Node, meta: MetaGraphDef) -> Node:
+        if not self._items:
+            return self._add("NoOp", "restore_all")
         names = self._text("RestoreV2/tensor_names", self._names)
         slices = self._text("RestoreV2/shape_and_slices", [""] * len(self._names))
         restore = self._add("RestoreV2", "RestoreV2", [filename, names, slices], dtypes=self._types)
@@ -154,10 +172,12 @@ class _Builder:
         )
 
     def _text(
-        self, name: str, value: str | list[str], shape: tuple[int, ...] | None = None
+        self, name: str, value: str | bytes | list[str], shape: tuple[int, ...] | None = None
     ) -> Node:
-        texts = [value] if isinstance(value, str) else value
-        encoded = [t.encode("utf-8", "surrogateescape") for t in texts]
+        texts = value if isinstance(value, list) else [value]
+        encoded = [
+            t if isinstance(t, bytes) else t.encode("utf-8", "surrogateescape") for t in texts
+        ]
         array = string_array(encoded, (len(texts),) if shape is None else shape)
         return self._add("Const", name, dtype=STRING, value=TensorAttr(array=array))
 

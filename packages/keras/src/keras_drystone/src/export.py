@@ -1,18 +1,25 @@
-"""SavedModels of Keras models: endpoints that are traced into one graph, with their variables."""
+"""SavedModels of Keras models: endpoints that are traced into one graph, with their variables.
+
+``tf.saved_model.load`` and ``drystone.load`` give an object with a function for each endpoint, the
+signatures and lists of variables.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from keras.src import layers, tree
 from keras.src.utils import io_utils
 
-import drystone_base as ds
+from drystone_base.api.called_form import CalledForm, tensors
 from drystone_base.api.function import Spec, Traced
+from drystone_base.api.saving import write_functions
+from drystone_base.tracing.trace import Trace
 from keras_drystone.src.tensor import wrapped
+from keras_drystone.src.variable import Variable
 
 __all__ = ["Endpoint", "Exported", "SavedModelExportArchive", "endpoint"]
 
@@ -43,15 +50,24 @@ class Exported:
     """All endpoints in one graph, whose inputs and outputs begin with the name of their endpoint.
 
     ``signatures`` are inputs and outputs of each endpoint, by their own names, and of
-    ``serving_default``, which is the first.
+    ``serving_default``, which is the first; ``functions`` tells how each is called. The graph has
+    ``variables`` beside those that endpoints use.
     """
 
-    def __init__(self, endpoints: dict[str, Endpoint]) -> None:
+    def __init__(self, endpoints: dict[str, Endpoint], variables: Sequence[Any] = ()) -> None:
         self._outputs: dict[str, list[str]] = {}
+        self._nests: dict[str, Any] = {}
         given = {
             name: dict(zip(one.names, one.specs, strict=True)) for name, one in endpoints.items()
         }
-        self.traced = Traced("export", lambda made: self._call(endpoints, made), given, None)
+
+        def made(arguments: Any) -> Any:
+            trace = Trace.active()
+            for variable in variables:
+                trace.handle(variable.held)  # type: ignore[union-attr]
+            return self._call(endpoints, arguments)
+
+        self.traced = Traced("export", made, given, None)
         inputs, outputs = self.traced.signature()
         found = {
             name: (
@@ -61,6 +77,7 @@ class Exported:
             for name, one in endpoints.items()
         }
         self.signatures = {"serving_default": found[next(iter(found))], **found}
+        self.functions = {name: self._form(name, one) for name, one in endpoints.items()}
 
     def _call(self, endpoints: dict[str, Endpoint], arguments: Any) -> Any:
         found = {}
@@ -68,15 +85,34 @@ class Exported:
             flat = [wrapped(arguments[name][key]) for key in one.names]
             given = one.function(*tree.pack_sequence_as(one.nest, flat))
             found[name] = _named(given)
-            self._outputs[name] = list(found[name])
+            self._outputs[name], self._nests[name] = list(found[name]), given
         return found
+
+    def _form(self, name: str, one: Endpoint) -> CalledForm:
+        """How an endpoint is called: with the nest of arguments that it was added for."""
+        inputs, outputs = self.signatures[name]
+        given, found = (tensors(self.traced.graph, side) for side in (inputs, outputs))
+        args = tree.pack_sequence_as(one.nest, [given[key] for key in one.names])
+        nest = self._nests[name]
+        results = found if _is_flat(nest) else tree.pack_sequence_as(nest, list(found.values()))
+        arguments = {f"args_{k}": arg for k, arg in enumerate(args)}
+        return CalledForm.of(None, arguments, results, inputs, outputs)
+
+    def named(self, variables: Iterable[Any]) -> list[str]:
+        """The names that variables have in the graph."""
+        names = {id(held): name for name, held in self.traced.named.items()}
+        return [names[id(variable.held)] for variable in variables]
 
 
 def _named(found: Any) -> dict[str, Any]:
     """Outputs by name: those of a dict, or ``output_0``, ``output_1`` ..."""
-    if isinstance(found, dict) and not any(tree.is_nested(value) for value in found.values()):
+    if _is_flat(found):
         return {str(key): value for key, value in found.items()}
     return {f"output_{k}": value for k, value in enumerate(tree.flatten(found))}
+
+
+def _is_flat(found: Any) -> bool:
+    return isinstance(found, dict) and not any(tree.is_nested(value) for value in found.values())
 
 
 def _spec(spec: Any) -> Spec:
@@ -90,7 +126,7 @@ def _is_numpy(spec: Any) -> bool:
 class SavedModelExportArchive:
     """What ``keras.export.ExportArchive`` is on drystone: endpoints, then ``write_out``.
 
-    TensorFlow's loaders and TF Serving read what it writes, by its signatures.
+    TensorFlow's loaders and TF Serving read what it writes.
     """
 
     def __init__(self) -> None:
@@ -150,11 +186,19 @@ class SavedModelExportArchive:
         return self.add_endpoint(name, resource.__call__, input_signature, **kwargs)
 
     def add_variable_collection(self, name: str, variables: Sequence[Any]) -> None:
-        """Refused: signatures are all that the folder has."""
-        raise NotImplementedError(
-            f"the collection {name!r} of {len(variables)} variables cannot be written: a "
-            "SavedModel of drystone has signatures, and the variables that they use"
-        )
+        """Have what is loaded again give these variables under a name."""
+        if not isinstance(variables, list | tuple | set):
+            raise ValueError(
+                "Expected `variables` to be a list/tuple/set. "
+                f"Received instead object of type '{type(variables)}'."
+            )
+        if not all(isinstance(variable, Variable) for variable in variables):
+            kinds = sorted({type(variable).__name__ for variable in variables})
+            raise ValueError(
+                "Expected all elements in `variables` to be `keras.Variable` instances. "
+                f"Found instead the following types: {kinds}"
+            )
+        self._collections[name] = list(variables)
 
     def write_out(
         self, filepath: str | os.PathLike[str], options: Any = None, verbose: bool = True
@@ -164,8 +208,17 @@ class SavedModelExportArchive:
             raise ValueError("options are those of TensorFlow's writer: drystone has none")
         if not self._endpoints:
             raise ValueError("No endpoints have been set yet. Call add_endpoint().")
-        made = Exported(self._endpoints)
-        ds.save(made.traced, filepath, signatures=made.signatures)
+        lists = {
+            "variables": self.variables,
+            "trainable_variables": self.trainable_variables,
+            "non_trainable_variables": self.non_trainable_variables,
+            **self._collections,
+        }
+        made = Exported(self._endpoints, [v for members in lists.values() for v in members])
+        named = {name: made.named(members) for name, members in lists.items()}
+        write_functions(
+            made.traced, filepath, made.functions, signatures=made.signatures, lists=named
+        )
         if verbose:
             lines = [
                 f"* Endpoint '{name}': {', '.join(inputs)} -> {', '.join(outputs)}"

@@ -16,14 +16,19 @@ from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import BadModelFile
 from drystone_base.core.printable import plain
 from drystone_base.core.shown import shape_text
-from drystone_base.ops.attrs import Shape, decode_shape
+from drystone_base.ops.attrs import Shape, decode_shape, encode_shape
 
-__all__ = ["Composite", "Structure", "Tensor", "bad_objects", "decode", "leaves", "pack", "show"]
+__all__ = [
+    "Composite", "Structure", "Tensor", "bad_objects", "decode", "encode", "leaves", "pack", "show",
+]  # fmt: skip
 
 Structure: TypeAlias = Any
 
 
 _make: Final[Callable[[str, list[str]], Callable[..., Any]]] = collections.namedtuple  # noqa: PYI024 (only the file knows its fields)
+
+
+_NUMBERS: Final = {int: "int64_value", float: "float64_value", str: "string_value"}
 
 
 class Tensor(NamedTuple):
@@ -67,6 +72,36 @@ def decode(value: StructuredValue, what: str) -> Structure:
     if kind == "tensor_shape_value":
         return decode_shape(value.tensor_shape_value)
     raise bad_objects(what, f"a {kind} in a structure")
+
+
+def encode(structure: Structure) -> StructuredValue:
+    """The proto of a structure; raises ``TypeError`` for a value that has none."""
+    value = StructuredValue()
+    if structure is None:
+        value.none_value.SetInParent()
+    elif isinstance(structure, Tensor):
+        spec = value.tensor_spec_value
+        spec.name, spec.dtype = structure.name, structure.dtype.number  # type: ignore[assignment]
+        spec.shape.CopyFrom(encode_shape(structure.shape))
+    elif isinstance(structure, bool):
+        value.bool_value = structure
+    elif type(structure) in _NUMBERS:
+        setattr(value, _NUMBERS[type(structure)], structure)
+    elif isinstance(structure, Mapping):
+        value.dict_value.SetInParent()
+        for key, inner in structure.items():
+            value.dict_value.fields[key].CopyFrom(encode(inner))
+    elif isinstance(structure, tuple) and hasattr(structure, "_fields"):
+        value.named_tuple_value.name = type(structure).__name__
+        for key, inner in zip(structure._fields, structure, strict=True):
+            value.named_tuple_value.values.add(key=key, value=encode(inner))
+    elif isinstance(structure, list | tuple):
+        kind = value.list_value if isinstance(structure, list) else value.tuple_value
+        kind.SetInParent()
+        kind.values.extend(map(encode, structure))
+    else:
+        raise TypeError(f"no structure: {type(structure).__name__}")
+    return value
 
 
 def bad_objects(what: str, found: object) -> BadModelFile:
