@@ -227,3 +227,21 @@ def test_an_elastic_transform_draws_by_its_seed() -> None:
     first, again, other = (ops.image.elastic_transform(x, sigma=1, seed=k) for k in (1, 1, 2))
     np.testing.assert_array_equal(first, again)
     assert np.abs(first - other).max() > 0
+
+
+def test_results_are_ones_own_and_may_be_changed_in_place() -> None:
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for made in (ops.reshape, lambda x, _: ops.zeros_like(x), lambda x, _: ops.transpose(x)):
+        found = made(x, (3, 2))
+        found += 1
+        np.testing.assert_array_equal(made(x, (3, 2)), found - 1)
+    np.testing.assert_array_equal(x, np.arange(6, dtype=np.float32).reshape(2, 3))
+
+
+def test_spectra_of_signals_of_unknown_length() -> None:
+    signal = keras.Input((None,))
+    model = keras.Model(signal, ops.stft(signal, 8, 4, 8)[0])
+    x = np.random.default_rng(0).normal(size=(2, 40)).astype(np.float32)
+    np.testing.assert_allclose(
+        model.predict(x, verbose=0), ops.stft(x, 8, 4, 8)[0], rtol=1e-4, atol=1e-5
+    )

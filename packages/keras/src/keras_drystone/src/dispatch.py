@@ -178,7 +178,13 @@ def _computed(op: str, inputs: Sequence[Any], attrs: dict[str, Any]) -> list[Any
     given = tuple((k, tuple(v) if isinstance(v, list) else v) for k, v in attrs.items())
     full, slices, count = _prepared(op, tuple(kinds), given)
     with np.errstate(all="ignore"):
-        return evaluate(op, op, full, arrays, slices, count)
+        return [_own(value) for value in evaluate(op, op, full, arrays, slices, count)]
+
+
+def _own(found: Any) -> Any:
+    """A result that may be changed in place: layers write ``outputs += bias``, as they trace."""
+    flags = found.flags
+    return found if flags.writeable and flags.owndata else np.array(found)
 
 
 @cache

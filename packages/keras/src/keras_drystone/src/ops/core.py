@@ -117,8 +117,10 @@ def convert_to_numpy(x: Any) -> Any:
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether it is an array or a symbolic tensor."""
-    return isinstance(x, np.ndarray | np.generic | Tensor)
+    """Whether it is an array or a symbolic tensor; NumPy's texts become one by a conversion."""
+    if isinstance(x, np.ndarray | np.generic):
+        return x.dtype.kind not in "US"
+    return isinstance(x, Tensor)
 
 
 def shape(x: Any) -> tuple[Any, ...]:

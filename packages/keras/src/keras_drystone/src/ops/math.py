@@ -10,9 +10,9 @@ from keras.src.backend.common import is_float_dtype
 from keras.src.backend.common.dtypes import result_type
 
 from keras_drystone.src.dispatch import emit, outputs
+from keras_drystone.src.ops import creating, reducing, shaping
 from keras_drystone.src.ops import elementwise as e
-from keras_drystone.src.ops import reducing, shaping
-from keras_drystone.src.ops.core import cast, convert_to_tensor
+from keras_drystone.src.ops.core import cast, convert_to_tensor, shape
 from keras_drystone.src.ops.indexing import take, take_along_axis
 from keras_drystone.src.ops.operands import floating, kind_of, like
 from keras_drystone.src.ops.spectra import (
@@ -117,10 +117,10 @@ def cdist(x: Any, y: Any) -> Any:
 def extract_sequences(x: Any, sequence_length: int, sequence_stride: int) -> Any:
     """Parts of the last axis that overlap."""
     x = convert_to_tensor(x)
-    size = x.shape[-1]
-    count = (size - (sequence_length - sequence_stride)) // sequence_stride
-    starts = np.arange(count) * sequence_stride
-    return take(x, (starts[:, None] + np.arange(sequence_length)).astype(np.int32), -1)
+    size, within = shape(x)[-1], np.arange(sequence_length, dtype=np.int32)
+    beyond = size - (sequence_length - sequence_stride)
+    starts = creating.arange(beyond // sequence_stride, dtype="int32") * sequence_stride
+    return take(x, shaping.expand_dims(starts, -1) + within, -1)
 
 
 def rsqrt(x: Any) -> Any:
