@@ -151,7 +151,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--resume", action="store_true", help="run what was not run yet")
     parser.add_argument("--failed", action="store_true", help="run what failed, again")
     parser.add_argument("--record", action="store_true", help="write what the page is made from")
-    given = parser.parse_args(arguments)
+    given = parser.parse_intermixed_args(arguments)  # options stand before places, too
     folder = given.folder.resolve() / "keras_suite"
     folder.mkdir(parents=True, exist_ok=True)
     scratch = prepared(fetched(folder), folder / "scratch")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -65,11 +66,18 @@ def summary(found: Mapping[str, Sequence[Outcome]]) -> dict[str, Any]:
             unfit.append(one.test)
     return {
         "keras": _installed(),
+        "commit": _commit(),
         "folders": {name: dict(Counter(one.outcome for one in row)) for name, row in found.items()},
         "failed": {reason: sorted(tests) for reason, tests in failed.items()},
         "unfit": sorted(unfit),
         "left_out": {reason: sorted(tests) for reason, tests in left_out.items()},
     }
+
+
+def _commit() -> str:
+    """The tests ran on this commit, or on this one and changes that were not committed."""
+    command = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--match="]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout[:-1]
 
 
 def _installed() -> str:
@@ -109,8 +117,8 @@ def page(made: Mapping[str, Any]) -> str:
 
 The tests of Keras 3.15.1 (the nearest release: nightly builds hold none, and released ones take no
 backends of others), run on Keras {made["keras"]} with drystone as its backend:
-`nox -s keras -- suite --record`. The share is that of the tests that passed or failed. Not run is
-what a run that was cut off did not come to: `--resume` goes on.
+`nox -s keras -- suite --record`, at commit {made["commit"]}. The share is that of the tests that
+passed or failed. Not run is what a run that was cut off did not come to: `--resume` goes on.
 
 {table(made)}
 

@@ -56,3 +56,15 @@ def test_a_failure_stays_and_a_test_that_ended_the_process_is_the_last_word(tmp_
     record.write_text("".join(json.dumps(row._asdict()) + "\n" for row in rows), "utf-8")
     found = {one.test: one.outcome for one in keras_suite.outcomes(record)}
     assert found == {"a": "failed", "b": "begun", "c": "waiting"}
+
+
+@pytest.mark.parametrize("words", [["--resume", "ops"], ["ops", "--resume"]])
+def test_options_may_stand_before_places(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran: list[str] = []
+    monkeypatch.setattr(keras_suite, "fetched", lambda folder: folder)
+    monkeypatch.setattr(keras_suite, "prepared", lambda _, scratch: scratch)
+    monkeypatch.setattr(keras_suite, "run", lambda _, places, *__, **___: ran.extend(places))
+    assert keras_suite.main([str(tmp_path), *words]) == 0
+    assert ran == ["ops"]
