@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PluginKernel",
+    "chosen_kernel",  # released packages, drystone-subgraph 0.1.0 among them, take it from here
     "isolated_kernel",
     "kernel_of",
 ]
