@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from ci.checks import wheel_metadata
 from ci.release import sbom
 from ci.release.archive import record
 from ci.scripts import wheels
-from ci.scripts.project import ROOT, packages
+from ci.scripts.project import ROOT, load_toml, packages
 
 INFO = "quarry_stones-1.3.dist-info"
 METADATA = """Metadata-Version: 2.4
@@ -137,6 +138,16 @@ def test_our_own_tables_can_be_read(tmp_path: Path) -> None:
             archive.writestr("x/THIRD_PARTY.md", table.read_text(encoding="utf-8"))
         with zipfile.ZipFile(file) as archive:
             assert sbom.parts(archive)
+
+
+def test_versions_of_what_is_linked_in_are_those_that_the_build_requires() -> None:
+    """What drystone-gpu holds of NVIDIA's comes with the wheels that its build installs."""
+    folder = ROOT / "packages" / "gpu"
+    required = load_toml(folder / "pyproject.toml")["build-system"]["requires"]
+    pinned = dict(text.split("==") for text in required if "==" in text)
+    table = (folder / "THIRD_PARTY.md").read_text(encoding="utf-8")
+    stated = dict(re.findall(r"the distribution ([\w-]+) ([\d.]+)", table))
+    assert stated == {name: pinned[name] for name in ("nvidia-cuda-runtime", "nvidia-cuda-crt")}
 
 
 @pytest.mark.parametrize("quick", [False, True])
