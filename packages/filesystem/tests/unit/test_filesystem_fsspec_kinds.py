@@ -16,11 +16,10 @@ from typing import Any
 
 import pytest
 from fsspec import AbstractFileSystem
-from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.implementations.tar import TarFileSystem
-from own_memory import OwnMemory
+from own_memory import OwnCoroutines, OwnMemory
 
 from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as host
@@ -32,7 +31,7 @@ Serve = Callable[[Any], str]
 GENERAL: dict[str, Callable[[], AbstractFileSystem]] = {
     "memory": OwnMemory,
     "a folder of it": lambda: DirFileSystem("/below", OwnMemory()),
-    "asynchronous": lambda: AsyncFileSystemWrapper(OwnMemory(), asynchronous=False),
+    "asynchronous": lambda: OwnCoroutines(OwnMemory(), asynchronous=False),
 }
 
 
@@ -102,7 +101,7 @@ def test_local_files_take_no_place_in_a_folder_either(serve: Serve, tmp_path: Pa
 def test_what_opens_no_files_is_written_whole(serve: Serve) -> None:
     """fsspec opens what drops each byte for a filesystem that opens none."""
     memory = OwnMemory()
-    root = serve(AsyncFileSystemWrapper(memory, asynchronous=False))
+    root = serve(OwnCoroutines(memory, asynchronous=False))
     with gfile.GFile(f"{root}a", "wb") as file:
         file.write(b"gran")
         file.write(b"ite")
@@ -131,7 +130,7 @@ def test_what_cannot_be_written_says_so(serve: Serve) -> None:
 
 
 def test_what_needs_an_event_loop_of_the_callers_is_refused(serve: Serve) -> None:
-    root = serve(AsyncFileSystemWrapper(OwnMemory(), asynchronous=True))
+    root = serve(OwnCoroutines(OwnMemory(), asynchronous=True))
     with pytest.raises(HostError, match="without asynchronous=True"):
         gfile.listdir(root)
 
