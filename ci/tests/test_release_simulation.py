@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ci.release.records import number
-from ci.release.simulation import failures, timeline
+from ci.release.simulation import failures, page, timeline
 from ci.release.simulation.reversion import reversion
 
 METADATA = """Metadata-Version: 2.4
@@ -75,3 +75,18 @@ def test_releases_are_in_order_of_dates_and_versions(
     for package in {one.package for one in releases}:
         versions = [number(one.version) for one in releases if one.package == package]
         assert versions == sorted(set(versions))
+
+
+@pytest.mark.parametrize(
+    ("stands", "runs"),
+    [
+        ("nox -s release -- optimizer 0.1.1 --check", "nox -s release -- optimizer 0.3.3 --check"),
+        (
+            "nox -s release -- metapackage 0.1.1 --hold drystone-optimizer==0.1.0",
+            "nox -s release -- metapackage 1.0.1 --hold drystone-optimizer==0.3.2",
+        ),
+        ("git add packages/optimizer/changelog.d", "git add packages/optimizer/changelog.d"),
+    ],
+)
+def test_commands_of_the_page_have_versions_that_follow_the_last(stands: str, runs: str) -> None:
+    assert page.as_of_now(stands, {"optimizer": "0.3.2", "metapackage": "1.0.0"}) == runs

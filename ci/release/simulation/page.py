@@ -1,18 +1,22 @@
-"""docs/how-to/releasing.md, followed word for word in a clone of this checkout."""
+"""docs/how-to/releasing.md, followed word for word in a clone of this checkout.
+
+Only its versions are others: those that follow the releases that are recorded.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from ci.release import records
 from ci.release.simulation.environment import Failure
 from ci.scripts.project import ROOT, Package, packages
 
-__all__ = ["follow"]
+__all__ = ["as_of_now", "follow", "pretend_releases"]
 
 PAGE = "docs/how-to/releasing.md"
 _STEPS = re.compile(
@@ -26,26 +30,55 @@ def follow(_wheels: Path, work: Path) -> Iterator[str]:
     clone = work / "checkout"
     _sh(f"git clone -q {ROOT} {clone}", ROOT)
     _sh("git config user.name maintainer; git config user.email m@example.invalid", clone)
-    _pretend_first_releases(clone)
+    last = pretend_releases(clone)
+    _sh("git add -A && git commit -q --allow-empty -m 'all of the tree is released'", clone)
     text = (ROOT / PAGE).read_text(encoding="utf-8")
     for step in _STEPS.finditer(text):
         if step["file"]:
             (clone / step["file"]).write_text(step["text"], encoding="utf-8")
             yield f"wrote {step['file']}"
             continue
-        for command in step["commands"].splitlines():
+        for line in step["commands"].splitlines():
+            command = as_of_now(line, last)
             _sh(command, clone)
             yield f"$ {command}"
-    yield _outcome(clone)
+    yield _outcome(clone, last)
 
 
-def _pretend_first_releases(clone: Path) -> None:
-    """Record what is in the tree as released, where nothing of it is, with empty fragments."""
+def pretend_releases(clone: Path) -> dict[str, str]:
+    """Record each release as if it had what the tree has; the last version of each package.
+
+    Names that the tree has and no release yet, and bounds that wait for one, are the business of
+    who releases next: they do not keep the page from being followed.
+    """
+    found = {}
     for package in packages(clone).values():
-        if records.latest(clone, package.key) is None:
-            records.write(clone, records.of_tree(package, "2026-01-01", []))
+        made = records.of_tree(package, "2026-01-01", [])
+        versions = [one.version for one in records.read_all(clone, package.key)]
+        for version in versions or [package.version]:
+            records.write(clone, replace(made, version=version))
+            found[package.key] = version
         _date(package)
-    _sh("git add -A && git commit -q --allow-empty -m 'the first releases'", clone)
+    return found
+
+
+def as_of_now(command: str, last: Mapping[str, str]) -> str:
+    """A command of the page, with the version that follows a package's last, or that last one."""
+    command = re.sub(
+        r"(release -- )(\S+) \d+\.\d+\.\d+",
+        lambda found: f"{found[1]}{found[2]} {_next(last[found[2]])}",
+        command,
+    )
+    return re.sub(
+        r"drystone-([\w-]+)==\d+\.\d+\.\d+",
+        lambda found: f"drystone-{found[1]}=={last[found[1]]}",
+        command,
+    )
+
+
+def _next(version: str) -> str:
+    major, minor, patch = records.number(version)
+    return f"{major}.{minor}.{patch + 1}"
 
 
 def _date(package: Package) -> None:
@@ -73,17 +106,19 @@ def _sh(command: str, folder: Path) -> str:
     return done.stdout
 
 
-def _outcome(clone: Path) -> str:
+def _outcome(clone: Path, last: Mapping[str, str]) -> str:
     """What the commands left; raises `Failure` where that is not what the page says."""
-    tags = _sh("git tag", clone).split()
-    wanted = ["metapackage/v0.1.1", "optimizer/v0.1.1"]
-    files = sorted(file.name for file in (clone / ".drystone-env/index").iterdir())
-    pins = _sh("git show metapackage/v0.1.1:metapackage/pyproject.toml", clone)
+    made = {key: _next(last[key]) for key in ("metapackage", "optimizer")}
+    tags = [f"{key}/v{version}" for key, version in made.items()]
+    missing = set(tags) - set(_sh("git tag", clone).split())
+    if missing:
+        raise Failure(f"there is no tag {missing}")
+    pins = _sh(f"git show {tags[0]}:metapackage/pyproject.toml", clone)
     record = records.latest(clone, "optimizer")
-    if tags[-2:] != wanted and tags != wanted:
-        raise Failure(f"tags are {tags}")
-    if '"drystone-optimizer==0.1.0"' not in pins or record is None or record.version != "0.1.1":
+    held = f'"drystone-optimizer=={last["optimizer"]}"'
+    if held not in pins or record is None or record.version != made["optimizer"]:
         raise Failure("the set holds nothing back, or nothing is recorded")
+    files = sorted(file.name for file in (clone / ".drystone-env/index").iterdir())
     if sum(name.endswith(".minisig") for name in files) != 4:
         raise Failure(f"the index has {files}")
-    return f"tags {', '.join(wanted)}; {len(files) - 1} files on the index"
+    return f"tags {', '.join(tags)}; {len(files) - 1} files on the index"
