@@ -149,8 +149,9 @@ def changed(session: nox.Session) -> None:
 
 @nox.session
 def build(session: nox.Session) -> None:
-    """Sdists and wheels in .drystone-env/wheels, checked; `-- base`: that and what it needs."""
-    build_packages(session, only=tuple(session.posargs), alone=True)
+    """Sdists and wheels in .drystone-env/wheels, checked; `-- gpu`: that and what it needs."""
+    given = tuple(session.posargs)
+    build_packages(session, only=given, apart=given, alone=True)
     session.install(*requirements("lint"))
     session.run("python", "-m", "ci.checks", "--wheels", str(WHEELS))
 
