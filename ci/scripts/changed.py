@@ -42,13 +42,7 @@ def plan(matrix: Matrix, files: Iterable[str], python: str, wheels: str = "") ->
     touched, sessions = _touched(matrix, given)
     arrows, standing = _standing(matrix, touched)
     always = [(name,) for name in matrix.table["always"]["sessions"]]
-    processors = {
-        name: matrix.table["processors"][name]
-        for key in standing
-        for name in matrix.table["packages"][key].get("processors", ())
-        if key in arrows or matrix.table["processors"][name].get("runs", True)
-    }
-    plugins = {(one["session"],) for one in processors.values()}
+    plugins = {(name,) for name in matrix.own_sessions(standing, arrows)}
     ours = [key for key in standing if "python" in matrix.axes(key) and tests_of(matrix, key)]
     built = ("--wheels", wheels) if wheels else ()
     tests = [(f"package-{python}", *ours, *built)] if ours else []

@@ -72,6 +72,11 @@ class Matrix:
                 found.append(f"{key}: processors are named by plugins, and only by them")
             unknown = set(entry.get("processors", ())) - set(self.table["processors"])
             found += [f"{key}: there is no processor {name!r}" for name in sorted(unknown)]
+        found += [
+            f"{key} is built apart: name the session that does it (session = ...), and for no other"
+            for key in sorted(known & set(self.packages))
+            if self.packages[key].apart != ("session" in self.table["packages"][key])
+        ]
         return found
 
     def axes(self, key: str) -> list[str]:
@@ -99,9 +104,12 @@ class Matrix:
         if "processor" in axes:
             named = {name: self.table["processors"][name] for name in entry["processors"]}
             return [
-                Job("test", (key,), one["session"], (), one["on"], "", "", name)
+                Job("test", (key,), entry.get("session", one["session"]), (), one["on"], "", "",
+                    name)
                 for name, one in named.items()
-            ]
+            ]  # fmt: skip
+        if "session" in entry:
+            return [Job("test", (key,), entry["session"], (), self.systems[0], "")]
         systems = self.systems if "os" in axes else self.systems[:1]
         compilers = self.compilers if "compiler" in axes else self.compilers[:1]
         words = (key, "--wheels", WHEELS)
@@ -111,6 +119,19 @@ class Matrix:
             for compiler in compilers
             for python in self.pythons
         ]
+
+    def own_sessions(self, keys: Iterable[str], touched: Iterable[str]) -> set[str]:
+        """Sessions of packages that have their own, or their processors'.
+
+        What only compiles is for packages that are touched, or stand on one that is.
+        """
+        found: set[str] = set()
+        for key in keys:
+            entry = self.table["packages"][key]
+            named = [self.table["processors"][name] for name in entry.get("processors", ())]
+            runs = [one for one in named if one.get("runs", True) or key in touched]
+            found |= {entry["session"]} if "session" in entry else {one["session"] for one in runs}
+        return found
 
     def native_builds(self, key: str) -> int:
         """How often a package's native code is compiled."""

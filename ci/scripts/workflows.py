@@ -162,6 +162,21 @@ jobs:
     steps:
 {ready}      - run: python3 ci/bootstrap.py release "$PACKAGE" "$VERSION" --check
 """
+ONE = """  {job}:
+    needs: gates
+    if: contains(fromJSON('{keys}'), inputs.package)
+    runs-on: {runner}
+    env:
+      PACKAGE: ${{ inputs.package }}
+    steps:
+{ready}      - run: python3 ci/bootstrap.py {session} "$PACKAGE"
+      - uses: actions/upload-artifact@v4
+        with:
+          name: wheels-{job}
+          path: {made}/*.whl
+          if-no-files-found: error
+          include-hidden-files: true
+"""
 
 
 def sessions(text: str) -> list[str]:
@@ -230,7 +245,22 @@ def _release(matrix: Matrix) -> str:
     )
     tests = [_row(matrix, job) | {"arguments": " ".join(job.arguments)}
              for job in grouped(matrix.tests()) if job.python]  # fmt: skip
-    return text + builds + _job(matrix, TESTS, tests, True)
+    return text + builds + _job(matrix, TESTS, tests, True) + _alone(matrix)
+
+
+def _alone(matrix: Matrix) -> str:
+    """Jobs of a release that build its package alone: what is apart, and for any distribution."""
+    apart = [key for key, package in matrix.packages.items() if package.apart]
+    portable = [key for key, one in matrix.packages.items() if one.native and not one.apart]
+    runner = matrix.table["runners"][matrix.systems[0]]
+    return "".join(
+        _job(matrix, _fill(ONE, job=job, session=session, keys=json.dumps(keys), runner=runner,
+                           made=made), [], False)
+        for job, session, keys, made in (
+            ("apart", "build", apart, WHEELS),
+            ("portable", "portable", portable, f"{WHEELS}/portable"),
+        )
+    )  # fmt: skip
 
 
 def _row(matrix: Matrix, job: Job) -> dict[str, object]:

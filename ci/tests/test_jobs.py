@@ -35,6 +35,8 @@ def test_a_package_without_a_place_is_told_what_to_write(matrix: Matrix) -> None
         "ci/matrix.toml has no line for subgraph: write `subgraph = { kind = ... }`",
         "cpu: there is no processor 'z80'",
     ]
+    del other.table["packages"]["tvm"]["session"]
+    assert other.problems()[-1].startswith("tvm is built apart: name the session that does it")
     other.table["packages"]["optimizer"]["kind"] = "purest"
     assert "optimizer: there is no kind 'purest'" in other.problems()
 
@@ -108,6 +110,11 @@ def test_tests_import_what_the_matrix_says(matrix: Matrix) -> None:
         ("packages/base/src/x.py", ["base"], ["levels", "optimizer", "metapackage"], ["arm64"]),
         ("packages/cpu/kernels/x.cc", ["cpu"], ["levels", "arm64"], ["package-3.12", "gpu"]),
         ("packages/optimizer/x.py", ["optimizer"], ["metapackage", "levels"], ["subgraph", "gpu"]),
+        ("packages/tvm/src/x.py", ["tvm"], ["tvm"], ["levels", "ray"]),
+        ("packages/ray/src/x.py", ["ray"], ["ray"], ["package-3.12", "tvm"]),
+        ("packages/gpu/backend/x.cc", ["gpu"], ["gpu"], ["levels", "package-3.12"]),
+        ("packages/network/src/x.py", ["network"], ["package-3.12 network", "ray"], ["tvm"]),
+        ("packages/subgraph/x.py", ["subgraph"], ["pjrt", "tvm"], ["levels", "ray"]),
         ("plugin-abi/conformance/src/x.py", ["conformance"], ["conformance"], ["subgraph"]),
         ("docs/index.md", [], ["docs"], ["package-3.12", "tools"]),
         ("ci/scripts/jobs.py", [], ["tools"], ["package-3.12", "docs"]),
@@ -163,6 +170,19 @@ def test_commands() -> None:
     assert set(json.loads(out("changed", "--base", "HEAD", "--json"))) == {
         "files", "touched", "packages", "sessions",
     }  # fmt: skip
+
+
+def test_what_is_apart_is_tested_by_its_own_session(matrix: Matrix) -> None:
+    """Built wheels of all that are tested on them are there: a job builds nothing."""
+    (built, *_) = matrix.builds()
+    for job in matrix.tests():
+        apart = matrix.packages[job.packages[0]].apart
+        assert apart == (job.session == job.packages[0])
+        assert apart or "--wheels" not in job.arguments or job.packages[0] in built.packages
+    release = workflows.files()[workflows.FOLDER / "release.yml"]
+    assert """fromJSON('["gpu", "ray", "tvm"]')""" in release
+    assert """fromJSON('["base", "cpu", "filesystem", "network"]')""" in release
+    assert {"build", "portable", "release"} <= set(workflows.sessions(release))
 
 
 def test_workflows_do_what_sessions_do() -> None:
