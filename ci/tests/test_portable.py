@@ -9,6 +9,7 @@ import pytest
 
 from ci.release import sbom
 from ci.scripts import portable
+from ci.scripts.project import packages
 from ci.tests.test_sbom import wheel
 
 
@@ -22,20 +23,29 @@ def test_compilers_are_for_that_processor_and_glibc(tmp_path: Path, arch: str) -
     assert told["_PYTHON_HOST_PLATFORM"] == f"linux-{arch}"
 
 
-@pytest.mark.parametrize("verdict", [0, 1])
-def test_only_what_auditwheel_passes_is_there(
+def test_a_package_is_built_for_the_processors_that_have_it() -> None:
+    every = packages()
+    assert [portable.fits(every["cpu"], arch) for arch in portable.ARCHITECTURES] == [True, False]
+    assert all(portable.fits(every["base"], arch) for arch in portable.ARCHITECTURES)
+
+
+@pytest.mark.parametrize("refuses", ["", "auditwheel", "abi3audit"])
+def test_only_what_passes_is_there(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
-    verdict: int,
+    refuses: str,
 ) -> None:
     def run(command: tuple[str, ...], **_: object) -> subprocess.CompletedProcess[str]:
         words = list(command)
+        verdict = int(words[0] == refuses)
+        if words[0] == "abi3audit":
+            return subprocess.CompletedProcess(words, verdict)
         if words[0] == "auditwheel":
             to = Path(words[words.index("-w") + 1])
             to.mkdir()
-            file = wheel(to)
-            file.rename(to / f"quarry_stones-1.3-py3-none-{words[words.index('--plat') + 1]}.whl")
+            tag = words[words.index("--plat") + 1]
+            wheel(to).rename(to / f"quarry_stones-1.3-cp311-abi3-{tag}.whl")
             return subprocess.CompletedProcess(words, verdict)
         to = Path(words[words.index("-o") + 1])
         to.mkdir(exist_ok=True)
@@ -45,10 +55,10 @@ def test_only_what_auditwheel_passes_is_there(
     monkeypatch.setattr(subprocess, "run", run)
     monkeypatch.setattr(sbom, "add", lambda _: None)
     folder = tmp_path / "portable"
-    assert portable.main([str(folder), "filesystem", "--arch", "aarch64"]) == verdict
+    assert portable.main([str(folder), "filesystem", "--arch", "aarch64"]) == bool(refuses)
     made = [file.name for file in folder.iterdir()]
-    if verdict:
+    if refuses:
         assert made == []
         assert "not for glibc 2.28: filesystem for aarch64" in capsys.readouterr().out
     else:
-        assert made == ["quarry_stones-1.3-py3-none-manylinux_2_28_aarch64.whl"]
+        assert made == ["quarry_stones-1.3-cp311-abi3-manylinux_2_28_aarch64.whl"]
