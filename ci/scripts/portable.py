@@ -56,8 +56,10 @@ def _build(package: Package, arch: str, folder: Path, work: Path) -> bool:
     made = work / f"{package.key}-{arch}"
     settings = os.environ | environment(arch, work) | {"UV_FIND_LINKS": str(work)}
     fresh = ("--refresh-package", f"drystone-{CONTRACT}")
-    build = ("uv", "build", "-q", "--no-sources", *fresh, "--wheel", "-o", str(made), package.dir)
-    if subprocess.run(build, cwd=ROOT, env=settings, check=False).returncode:
+    # Not where other builds of the tree have their objects, which are those of another compiler.
+    objects = f"--config-setting=build-dir={work / 'objects' / made.name}"
+    build = ("uv", "build", "-q", "--no-sources", *fresh, objects, "--wheel", "-o", str(made))
+    if subprocess.run([*build, package.dir], cwd=ROOT, env=settings, check=False).returncode:
         return False
     (wheel,) = made.glob("*.whl")
     tag = f"manylinux_{GLIBC.replace('.', '_')}_{arch}"
