@@ -28,6 +28,13 @@ __all__ = ["environment", "fits", "main"]
 GLIBC = "2.28"
 ARCHITECTURES = ("x86_64", "aarch64")
 CONTRACT = "plugin-abi"
+# Other compilers call a level of instructions x86-64-v3, which is no processor for Zig's.
+ZIGS_NAMES = """for word; do
+  shift
+  case $word in -march=x86-64-v*) word=-march=x86_64_v${word##*v} ;; esac
+  set -- "$@" "$word"
+done
+"""
 
 
 def environment(arch: str, folder: Path) -> dict[str, str]:
@@ -37,7 +44,7 @@ def environment(arch: str, folder: Path) -> dict[str, str]:
     for variable, language in (("CC", "cc"), ("CXX", "c++")):
         file = folder / f"{language}-{arch}"
         line = f'exec "{sys.executable}" -m ziglang {language} -target {target} "$@"'
-        file.write_text(f"#!/bin/sh\n{line}\n", encoding="utf-8")
+        file.write_text(f"#!/bin/sh\n{ZIGS_NAMES}{line}\n", encoding="utf-8")
         file.chmod(0o755)
         compilers[variable] = str(file)
     system = f"-DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR={arch}"

@@ -19,6 +19,10 @@ def test_compilers_are_for_that_processor_and_glibc(tmp_path: Path, arch: str) -
     for variable, language in (("CC", "cc"), ("CXX", "c++")):
         program = Path(told[variable]).read_text(encoding="utf-8")
         assert f"-m ziglang {language} -target {arch}-linux-gnu.2.28" in program
+        asked = ["-march=x86-64-v3", "-I a b", "-march=armv8-a"]
+        Path(told[variable]).write_text(program.replace("exec ", "echo "), encoding="utf-8")
+        said = subprocess.run([told[variable], *asked], capture_output=True, text=True, check=True)
+        assert said.stdout.endswith("-march=x86_64_v3 -I a b -march=armv8-a\n")
     assert f"-DCMAKE_SYSTEM_PROCESSOR={arch}" in told["CMAKE_ARGS"]
     assert told["_PYTHON_HOST_PLATFORM"] == f"linux-{arch}"
 
