@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "core/kept_thread.h"
 #include "core/plugin_call.h"
 #include "kernels/callbacks.h"
 #include "kernels/context.h"
@@ -94,12 +95,13 @@ class LookingTurn {
 
 [[gnu::always_inline]] inline void call_compute(DS_Kernel& kernel, TF_OpKernelContext* ctx) {
   survived(ctx, [&] { kernel.registered->compute(kernel.state, ctx); });
+  copy_forwards();
 }
 
 // Looks at the host's state around a call. One that takes longer is not judged: what changed meanwhile
 // may be the program's own doing, in another thread.
 [[gnu::noinline]] void compute_looked_at(DS_Kernel& kernel, TF_OpKernelContext* ctx) {
-  const KeptFloatingMode mode;
+  const KeptThread thread;
   constexpr auto kJudged = std::chrono::seconds(1);
   const LookingTurn turn;
   if (!turn) return call_compute(kernel, ctx);
@@ -141,6 +143,7 @@ void compute_async(DS_Kernel& kernel, Lease& lease) {
   bool returned = false;
   {
     const PluginCall running(kernel.function);
+    const KeptThread thread;
     returned = survived(ctx, [&] { kernel.registered->compute_async(kernel.state, ctx, callback); });
   }
   if (!returned && !ctx->is_done()) {  // it is not known what else has the context now
@@ -197,7 +200,7 @@ void call(DS_Kernel& kernel, Lease& lease) {
   if (!kernel.registered->is_watched) return call(kernel, lease);
   lease.close_at_end();
   Watch watch(*lease.get());
-  const KeptFloatingMode mode;
+  const KeptThread thread;
   call(kernel, lease);
   const PluginCall running(kernel.function);
   watch.check();  // which may end the process

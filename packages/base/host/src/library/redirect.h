@@ -30,12 +30,13 @@ struct Redirected {
 const std::vector<Redirected>& redirected_functions();
 
 // Those of them that end the process, that change pages of memory, that change settings of the program, that give
-// memory back, and that open files.
+// memory back, that open files, and what is the machine's or rarely called.
 void add_ending_functions(std::vector<Redirected>& all);
 void add_page_functions(std::vector<Redirected>& all);
 void add_setting_functions(std::vector<Redirected>& all);
 void add_memory_functions(std::vector<Redirected>& all);
 void add_file_functions(std::vector<Redirected>& all);
+void add_machine_functions(std::vector<Redirected>& all);
 
 template <class Function>
 Redirected instead(const char* name, Function* function) {

@@ -219,6 +219,7 @@ const std::vector<Redirected>& redirected_functions() {
     add_setting_functions(*made);
     add_memory_functions(*made);
     add_file_functions(*made);
+    add_machine_functions(*made);
     return made;
   }();
   return *all;

@@ -54,13 +54,19 @@ bool may_signal(int number, const void* caller) {
   return true;
 }
 
-bool is_own(pid_t process) noexcept {
-  return process == getpid() || process == 0 || process == -1 || -process == getpgrp();
+bool is_own(pid_t process) noexcept { return process == getpid() || process == 0 || -process == getpgrp(); }
+
+// To all processes of the machine, or to who has started this one.
+bool may_signal_others(pid_t process, const void* caller) {
+  return (process != -1 && process != getppid()) || may_change_for_good("whether other programs go on", caller);
+}
+
+bool may_signal_to(pid_t process, int number, const void* caller) {
+  return may_signal_others(process, caller) && (!is_own(process) || may_signal(number, caller));
 }
 
 int signalled(pid_t process, int number) {
-  if (is_own(process) && !may_signal(number, __builtin_return_address(0))) return -1;
-  return ::kill(process, number);
+  return may_signal_to(process, number, __builtin_return_address(0)) ? ::kill(process, number) : -1;
 }
 
 int signalled_group(pid_t group, int number) {
@@ -92,8 +98,7 @@ int signalled_thread_with(pthread_t thread, int number, union sigval value) {
 }
 
 int signalled_with(pid_t process, int number, union sigval value) {
-  if (is_own(process) && !may_signal(number, __builtin_return_address(0))) return -1;
-  return ::sigqueue(process, number, value);
+  return may_signal_to(process, number, __builtin_return_address(0)) ? ::sigqueue(process, number, value) : -1;
 }
 
 int signalled_of(pid_t process, pid_t thread, int number) {
@@ -107,13 +112,35 @@ int signalled_of(pid_t process, pid_t thread, int number) {
   std::abort();
 }
 
+// What a system call changes that the function of its name is not let change either. `limit`: the third argument.
+const char* changed_by(long number, long limit) noexcept {
+  switch (number) {
+    case SYS_close_range: return "files of others";
+    case SYS_umask: return "the umask";
+    case SYS_chdir: case SYS_fchdir: return "the working folder";
+    case SYS_setrlimit: return "a limit of resources";
+    case SYS_prlimit64: return limit != 0 ? "a limit of resources" : nullptr;
+    case SYS_chroot: case SYS_pivot_root: case SYS_unshare: case SYS_setns: case SYS_capset: case SYS_seccomp:
+    case SYS_setuid: case SYS_setgid: case SYS_setreuid: case SYS_setregid: case SYS_setresuid: case SYS_setresgid:
+    case SYS_setgroups: case SYS_setsid: case SYS_setpgid: return "who the process is";
+    case SYS_sethostname: case SYS_setdomainname: case SYS_settimeofday: case SYS_clock_settime: case SYS_mount:
+    case SYS_umount2: case SYS_reboot: case SYS_vhangup: case SYS_acct: case SYS_swapon: case SYS_swapoff:
+      return "the machine";
+    case SYS_setpriority: case SYS_sched_setscheduler: case SYS_sched_setparam: case SYS_sched_setattr:
+      return "how the program's threads are scheduled";
+    case SYS_mlockall: return "which memory stays in place";
+    default: return nullptr;
+  }
+}
+
 // It has six arguments at most, whichever of them are meant.
 long system_call(long number, long a, long b, long c, long d, long e, long f) {
   const void* const caller = __builtin_return_address(0);
   if (number == SYS_exit_group) say_ended("the process was ended by a system call", caller);
   if (number == SYS_exit && running_call != nullptr) end_thread(caller);
-  if (number == SYS_kill && is_own(static_cast<pid_t>(a)) && !may_signal(static_cast<int>(b), caller)) return -1;
-  if (number == SYS_close_range && !may_change_for_good("files of others", caller)) return -1;
+  if (number == SYS_kill && !may_signal_to(static_cast<pid_t>(a), static_cast<int>(b), caller)) return -1;
+  if (number == SYS_tkill && !may_signal(static_cast<int>(b), caller)) return -1;
+  if (const char* const what = changed_by(number, c); what != nullptr && !may_change(what, caller)) return -1;
   if (number == SYS_tgkill && static_cast<pid_t>(a) == getpid() && !may_signal(static_cast<int>(c), caller)) return -1;
   return ::syscall(number, a, b, c, d, e, f);
 }

@@ -1,5 +1,6 @@
 // Calls of plugins that change pages of memory: see library/redirect.h.
 #include <dlfcn.h>
+#include <link.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,14 +22,41 @@ bool is_of_others(const void* address, const void* caller) {
   return plugin_at(address) == nullptr || plugin_at(address) != plugin_at(caller);
 }
 
+struct Range {
+  const char* begin;
+  const char* end;
+  const void* caller;
+};
+
+// Whether a range that begins and ends elsewhere has a library of others inside.
+int holds_library(struct dl_phdr_info* info, std::size_t, void* data) {
+  const auto& range = *static_cast<const Range*>(data);
+  for (int k = 0; k < info->dlpi_phnum; ++k) {
+    if (info->dlpi_phdr[k].p_type != PT_LOAD) continue;
+    const auto* const at = reinterpret_cast<const char*>(info->dlpi_addr + info->dlpi_phdr[k].p_vaddr);
+    if (at >= range.begin && at < range.end) return is_of_others(at, range.caller) ? 1 : 0;
+  }
+  return 0;
+}
+
 bool may_change_pages(const void* address, std::size_t size, const void* caller) {
-  const auto* const last = static_cast<const char*>(address) + (size == 0 ? 0 : size - 1);
-  if (!is_of_others(address, caller) && !is_of_others(last, caller)) return true;
+  constexpr std::size_t kSmall = std::size_t{64} << 10;  // no library fits in, and allocators give this back often
+  const auto* const first = static_cast<const char*>(address);
+  const char* const last = first + (size == 0 ? 0 : size - 1);
+  Range range{first, last + 1, caller};
+  const bool is_others = is_of_others(first, caller) || is_of_others(last, caller) ||
+                         (size > kSmall && dl_iterate_phdr(holds_library, &range) != 0);
+  if (!is_others) return true;
   return may_change_for_good("memory of another library", caller);
 }
 
 int protected_so(void* address, std::size_t size, int protection) {
   return may_change_pages(address, size, __builtin_return_address(0)) ? ::mprotect(address, size, protection) : -1;
+}
+
+int protected_by_key(void* address, std::size_t size, int protection, int key) {
+  if (!may_change_pages(address, size, __builtin_return_address(0))) return -1;
+  return ::pkey_mprotect(address, size, protection, key);
 }
 
 int unmapped(void* address, std::size_t size) {
@@ -83,6 +111,7 @@ int all_locked(int flags) {
 void add_page_functions(std::vector<Redirected>& all) {
   all.insert(all.end(), {
                             instead("mprotect", protected_so),
+                            instead("pkey_mprotect", protected_by_key),
                             instead("munmap", unmapped),
                             instead("mmap", mapped),
                             instead("mmap64", mapped),

@@ -142,7 +142,9 @@ int buffered(FILE* stream, char* buffer, int mode, std::size_t size) {
 int controlled(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
   switch (option) {
     case PR_SET_PDEATHSIG: case PR_SET_DUMPABLE: case PR_SET_SECCOMP: case PR_SET_NO_NEW_PRIVS: case PR_CAPBSET_DROP:
-    case PR_SET_CHILD_SUBREAPER:
+    case PR_SET_CHILD_SUBREAPER: case PR_SET_KEEPCAPS: case PR_SET_SECUREBITS: case PR_CAP_AMBIENT: case PR_SET_TSC:
+    case PR_SET_MM: case PR_SET_THP_DISABLE: case PR_SET_SYSCALL_USER_DISPATCH: case PR_MCE_KILL: case PR_SET_UNALIGN:
+    case PR_SET_FPEMU: case PR_SET_FPEXC: case PR_SET_ENDIAN: case PR_SET_TIMING: case PR_SET_SPECULATION_CTRL:
       if (!may_change(kIdentity, __builtin_return_address(0))) return -1;
       break;
     default: break;

@@ -19,7 +19,7 @@
 #include <new>
 #include <utility>
 
-#include "core/floating_mode.h"
+#include "core/kept_thread.h"
 #include "library/crash_report.h"
 #include "threads/budget.h"
 #include "threads/governor.h"
@@ -205,7 +205,7 @@ class Pool {
       {
         const Stop::Scope scope(loop.stop);
         prepare_thread();
-        const KeptFloatingMode mode;  // whatever a plugin's body sets; its caller's run looks at its own
+        const KeptThread thread;  // whatever a plugin's body sets; its caller's run looks at its own
         work(loop);
       }
       if (loop.inside.fetch_sub(1) != 1 || callers_asleep_.load() == 0) continue;  // the loop may be gone now

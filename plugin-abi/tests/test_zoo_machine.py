@@ -1,0 +1,77 @@
+"""The zoo at what is the machine's, at rare ways to what is shut elsewhere, and at the end."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+from test_zoo_kernels import Run, run
+
+__all__ = ["run"]
+
+SOURCE = "hostile_machine.c"
+BUFFERS = "how standard streams are buffered"
+THREADS = "how the program's threads are scheduled"
+MACHINE = "the machine"
+IDENTITY = "who the process is"
+CHILDREN = "children of the program"
+OTHERS = "whether other programs go on"
+MEDDLING = [
+    *[BUFFERS] * 3,
+    *[THREADS] * 5,
+    *[MACHINE] * 7,
+    *[IDENTITY] * 9,
+    "standard output",
+    "standard input",
+    "standard input",
+    "standard output",
+    "the handler of SIGINT",
+    "the handler of SIGINT",
+    "the timer that sends signals",
+    "a limit of resources",
+    *[CHILDREN] * 5,
+    *[OTHERS] * 2,
+    *["memory of another library"] * 2,
+    "the umask",
+    "the working folder",
+    IDENTITY,
+    OTHERS,
+    MACHINE,
+]
+
+
+def test_rare_ways_are_refused(run: Run) -> None:
+    """What its siblings are refused: by older functions, of a thread, by the number of a call."""
+    nothing = ("ZooMachine", 99, 6)
+    cases = [("ZooMachine", how, 6) for how in range(len(MEDDLING))]
+    ended = run(nothing, nothing, nothing, *cases, source=SOURCE, wait=0.5)
+    assert ended.status == 0, ended.errors
+    assert not any("code" in answer for answer in ended.answers[:-1]), ended.answers
+    assert ended.answers[-1] == {"interrupted": True}
+    for what in set(MEDDLING):
+        told = f"it tried to change {what}, which is the program's; that was refused"
+        assert ended.errors.count(told) == 1, ended.errors
+
+
+def test_what_a_kernel_leaves_of_its_thread(run: Run) -> None:
+    """Locale, rounding, traps, numbers of the x87, registers of MMX, the direction of copies."""
+    nothing = ("ZooLeavesBehind", 99, 6)
+    cases = [one for how in range(6) for one in (("ZooLeavesBehind", how, 6), ("ZooFinds", 0, 6))]
+    ended = run(nothing, nothing, nothing, ("ZooFinds", 0, 6), *cases, source=SOURCE)
+    assert ended.status == 0, ended.errors
+    assert not any("code" in answer for answer in ended.answers), ended.answers
+
+
+@pytest.mark.parametrize("how", [1, 2, 3, 4])
+def test_calls_of_the_host_at_the_end(run: Run, how: int) -> None:
+    """By atexit, by a destructor, on a thread that never ends, at the end of the main thread."""
+    ended = run(("ZooLast", how, 6), source=SOURCE, runs=3)
+    assert ended.status == 0, ended.errors
+    assert not any("code" in answer for answer in ended.answers)
+    assert ended.seconds < 60
+
+
+def test_the_end_of_a_thread_that_fails_is_named(run: Run) -> None:
+    ended = run(("ZooLast", 5, 6), source=SOURCE)
+    assert ended.status in (0, -signal.SIGABRT)
+    assert ended.status == 0 or "hostile_machine" in ended.errors
