@@ -269,10 +269,10 @@ PyObject* list_of(const PlanObject* self, Tensors& fetches) {
   return out.release();
 }
 
-// run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces, rendezvous) -> list
+// run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces, rendezvous, of_kernels) -> list
 PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   PlanObject* self = self_of(object);
-  if (count != 8) return PyErr_Format(PyExc_TypeError, "run takes 8 arguments, not %zd", count);
+  if (count != 9) return PyErr_Format(PyExc_TypeError, "run takes 9 arguments, not %zd", count);
   collect();
   if (PySequence_Size(args[0]) != self->feeds) {
     if (PyErr_Occurred() == nullptr) PyErr_Format(PyExc_ValueError, "%d feeds are needed", self->feeds);
@@ -294,6 +294,7 @@ PyObject* run(PyObject* object, PyObject* const* args, Py_ssize_t count) {
   if (on_main_thread()) options.poll = check_signals;  // Python runs its handlers there only
   const TF_RendezvousThunk* rendezvous = nullptr;
   if (args[7] != Py_None) rendezvous = static_cast<const TF_RendezvousThunk*>(PyLong_AsVoidPtr(args[7]));
+  if (args[8] != Py_None) options.rendezvous = static_cast<const TF_RendezvousThunk*>(PyLong_AsVoidPtr(args[8]));
   if (PyErr_Occurred() != nullptr) return nullptr;
   Tensors fetches(static_cast<std::size_t>(self->fetches));
   TF_Buffer trace{};
@@ -387,8 +388,9 @@ PyObject* describe(PyObject* object, PyObject*) {
 PyMethodDef methods[] = {
     // NOLINTNEXTLINE(bugprone-casting-through-void): CPython casts it back, by the flag
     {"run", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(run)), METH_FASTCALL,
-     "run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces, rendezvous): the fetches, as a list.\n"
-     "A rendezvous is the address of a TF_RendezvousThunk, or None."},
+     "run(feeds, runtime, deadline_ms, step_id, copies, cancellation, traces, rendezvous, of_kernels): the fetches,\n"
+     "as a list. The last two are addresses of a TF_RendezvousThunk, or None: what transfers go by without Python,\n"
+     "and what kernels of plugins get."},
     {"expect", expect, METH_VARARGS,
      "expect(shapes, copies, runtime): what arrays call() accepts, and what it hands to kernels of Python's.\n"
      "A shape may be None, and so may the runtime, where they need one of the run."},

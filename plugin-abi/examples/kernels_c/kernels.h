@@ -7,5 +7,7 @@
 void register_weighted_sum(TF_Status* status);
 void register_total(TF_Status* status);
 void register_relu(TF_Status* status);
+void register_send(TF_Status* status);
+void register_recv(TF_Status* status);
 
 #endif /* EXAMPLE_KERNELS_H_ */

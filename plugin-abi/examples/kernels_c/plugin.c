@@ -22,4 +22,6 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
   attempt("ExampleWeightedSum", register_weighted_sum);
   attempt("ExampleTotal", register_total);
   attempt("Relu", register_relu);
+  attempt("ExampleSend", register_send);
+  attempt("ExampleRecv", register_recv);
 }

@@ -427,8 +427,8 @@ TF_CAPI_EXPORT extern void TF_DecNumDeferredOps(TF_OpKernelContext* context);
 
 /* ---- context: rendezvous --------------------------------------------------------------------- */
 
-/* The table that exchanges tensors between devices (drystone/rendezvous.h): in this host one whose
- * functions all answer UNIMPLEMENTED. The same for NULL. */
+/* The table that exchanges tensors in a run (drystone/rendezvous.h). For NULL, and for calls that are of
+ * no run, one whose functions all answer UNIMPLEMENTED. */
 TF_CAPI_EXPORT extern TF_RendezvousThunk TF_GetRendezvous(TF_OpKernelContext* ctx);
 
 #ifdef __cplusplus

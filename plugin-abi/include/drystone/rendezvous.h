@@ -1,11 +1,15 @@
 /* Rendezvous: exchange of tensors between devices, as kernels see it.
  *
- * Since ABI 1.0. Names and layouts are those of TensorFlow's rendezvous C API. Kernels of plugins have no
- * such exchange in this host, which itself moves values between devices and between tasks, by the _Send
- * and _Recv nodes that it makes: TF_GetRendezvous (drystone/kernels.h) gives a table whose functions all
- * answer UNIMPLEMENTED in the way described with each, so that a plugin built for TensorFlow gets an
- * error that it can report and not a crash. They may be called from any thread while the call lasts that
- * the table came from.
+ * Since ABI 1.0. Names and layouts are those of TensorFlow's rendezvous C API. TF_GetRendezvous
+ * (drystone/kernels.h) gives a kernel the rendezvous of its run, in which the host's own _Send and _Recv
+ * nodes meet, too: with the same name, those of a plugin and of the host exchange values. A key is such a
+ * name ("tensor_name" of the host's nodes), or TensorFlow's
+ * "SENDER;INCARNATION;RECEIVER;NAME;FRAME:ITERATION", of which the name counts. Values of one name are
+ * received in the order in which they were sent.
+ *
+ * Calls that are of no run (an isolated plugin's, those outside of a session) get a table whose functions
+ * all answer UNIMPLEMENTED in the way described with each. The functions may be called from any thread;
+ * after the run they answer CANCELLED.
  */
 #ifndef DRYSTONE_RENDEZVOUS_H_
 #define DRYSTONE_RENDEZVOUS_H_
@@ -53,7 +57,8 @@ typedef struct TF_RendezvousSend_Params {
   TF_Status* status; /* out */
 } TF_RendezvousSend_Params;
 
-/* Sets params->status to UNIMPLEMENTED. */
+/* Leaves the tensor, whose memory is shared and not copied, for who receives it; never waits.
+ * UNAVAILABLE where the task of the receiver is gone, CANCELLED after the run, or UNIMPLEMENTED. */
 typedef void (*TF_RendezvousSend_Function)(void*, TF_RendezvousSend_Params*);
 
 /* What was received: a status, and a tensor unless it failed. Borrowed for the call. */
@@ -64,7 +69,8 @@ typedef struct TF_RendezvousDoneCallback_Params {
   bool is_dead;
 } TF_RendezvousDoneCallback_Params;
 
-/* The receiver's function; its first argument is the `context` that it came with. */
+/* The receiver's function; its first argument is the `context` that it came with. No tensor and a status
+ * that is OK: the value is dead. */
 typedef void (*TF_RendezvousDoneCallback_Function)(void*, TF_RendezvousDoneCallback_Params*);
 
 typedef struct TF_RendezvousDoneCallbackImpl {
@@ -80,10 +86,12 @@ typedef struct TF_RendezvousAsyncRecv_Params {
   TF_RendezvousDoneCallbackImpl on_done;
 } TF_RendezvousAsyncRecv_Params;
 
-/* Calls params->on_done at once, with a status that is UNIMPLEMENTED and no tensor. */
+/* Calls params->on_done once: at once where the tensor is there, else on the thread that sends it. Where
+ * none will come the status is CANCELLED, or UNIMPLEMENTED. So a kernel that receives should be an
+ * asynchronous one, and call back in on_done. */
 typedef void (*TF_RendezvousAsyncRecv_Function)(void*, TF_RendezvousAsyncRecv_Params*);
 
-/* Does nothing. */
+/* Nothing more is sent in the run: who waits is answered CANCELLED. Report the failure as well. */
 typedef void (*TF_RendezvousStartAbort_Function)(void* context, const TF_Status*);
 
 /* The exchange of one call, by value. */

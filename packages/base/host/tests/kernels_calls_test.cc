@@ -308,7 +308,7 @@ void test_without_facts(TF_Tensor* a, TF_Tensor* b) {
     TF_RendezvousSend_Params send{};
     send.status = status;
     thunk.send_func(thunk.rendezvous, &send);
-    CHECK(status.says(TF_UNIMPLEMENTED, "TF_GetRendezvous: kernels have no rendezvous here"));
+    CHECK(status.says(TF_UNIMPLEMENTED, "TF_GetRendezvous: this call is part of no run"));
     TF_Code received = TF_OK;
     TF_RendezvousAsyncRecv_Params receive{};
     receive.on_done = {&received, [](void* out_code, TF_RendezvousDoneCallback_Params* answer) {

@@ -178,8 +178,11 @@ typedef struct DS_RunOptions {
   void (*interrupt)(void* run_context);
   /* NULL, or set to 1 where DS_RunPlan returns and the run's thread goes on. */
   int32_t* was_left;
+  /* Where kernels send and receive values (TF_GetRendezvous); must answer for as long as a kernel of the
+   * run goes on, also one that was left. NULL: nowhere. */
+  const TF_RendezvousThunk* rendezvous;
 } DS_RunOptions;
-#define DS_RUN_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_RunOptions, was_left)
+#define DS_RUN_OPTIONS_STRUCT_SIZE TF_OFFSET_OF_END(DS_RunOptions, rendezvous)
 
 /* Run the plan. `feeds` are borrowed. On success every fetch is a new handle for the caller to
  * delete; on failure all are NULL. Errors: INVALID_ARGUMENT (another number of feeds or fetches, a

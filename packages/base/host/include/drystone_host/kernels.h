@@ -21,6 +21,7 @@
 #include "drystone/buffer.h"
 #include "drystone/datatype.h"
 #include "drystone/macros.h"
+#include "drystone/rendezvous.h"
 #include "drystone/status.h"
 #include "drystone/tensor.h"
 #include "drystone/tensor_list.h"
@@ -188,8 +189,9 @@ typedef struct DS_KernelCall {
   void* allocate_context;            /* its first argument; must live until calls that were given up
                                         at a deadline are over, too */
   DS_NodeStates* states;             /* of the session; NULL: kernels keep their own */
+  TF_RendezvousThunk rendezvous;     /* what TF_GetRendezvous answers; without functions: none */
 } DS_KernelCall;
-#define DS_KERNEL_CALL_STRUCT_SIZE TF_OFFSET_OF_END(DS_KernelCall, states)
+#define DS_KERNEL_CALL_STRUCT_SIZE TF_OFFSET_OF_END(DS_KernelCall, rendezvous)
 
 /* Run the kernel once, and wait for it. `call` may be NULL. `inputs` are borrowed; none may be NULL
  * except for references. On success every entry of `outputs` is a new handle for the caller to

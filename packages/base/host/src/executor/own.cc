@@ -52,6 +52,7 @@ void Run::lend(DS_RunOptions* options) const {
   options->step_id = facts_.step_id;
   options->cancellation = cancellation_;
   options->poll = poll_;
+  if (facts_.rendezvous.send_func != nullptr) options->rendezvous = &facts_.rendezvous;
 }
 
 // Whether an executable gave the results. It takes strings as the host has them.

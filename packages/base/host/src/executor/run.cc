@@ -79,6 +79,7 @@ Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace, RunStop* sto
     devices_ = std::make_shared<RunDevices>(plan.session.lanes, plan.program->devices);
   }
   facts_.step_id = given.step_id != 0 ? given.step_id : next_step();
+  if (given.rendezvous != nullptr) facts_.rendezvous = *given.rendezvous;
   run_context_ = given.run_context;
   cancellation_ = given.cancellation;
   has_limits_ = given.cancellation != nullptr || given.deadline_ms > 0;

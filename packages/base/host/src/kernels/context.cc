@@ -28,6 +28,7 @@ void check_input(const DS_Kernel& kernel, std::size_t i, const TF_Tensor* given)
 
 // Where members of DS_KernelCall end, from the last to the first.
 constexpr std::size_t kEnds[] = {
+    TF_OFFSET_OF_END(DS_KernelCall, rendezvous),
     TF_OFFSET_OF_END(DS_KernelCall, states),
     TF_OFFSET_OF_END(DS_KernelCall, allocate_context),
     TF_OFFSET_OF_END(DS_KernelCall, allocate),

@@ -41,9 +41,7 @@ std::string resource_proto(const std::string& device, const Variable& variable) 
   return out;
 }
 
-constexpr const char* kNoRendezvous =
-    "kernels have no rendezvous here: values go between devices and tasks by the _Send and _Recv nodes "
-    "that the host makes";
+constexpr const char* kNoRendezvous = "this call is part of no run in which values meet";
 
 extern "C" void refuse_send(void*, TF_RendezvousSend_Params* params) {
   if (params != nullptr) set(params->status, TF_UNIMPLEMENTED, "TF_GetRendezvous", kNoRendezvous);
@@ -159,7 +157,8 @@ void TF_DecNumDeferredOps(TF_OpKernelContext* context) {
   context->settle(std::move(lock), false);
 }
 
-TF_RendezvousThunk TF_GetRendezvous(TF_OpKernelContext*) {
+TF_RendezvousThunk TF_GetRendezvous(TF_OpKernelContext* ctx) {
+  if (ctx != nullptr && ctx->call->rendezvous.send_func != nullptr) return ctx->call->rendezvous;
   return {nullptr, refuse_send, refuse_receive, ignore_abort};
 }
 

@@ -41,9 +41,11 @@ from drystone_base.state.cancellation import (
     session_stuck,
 )
 from drystone_base.state.rendezvous import KEY as RENDEZVOUS
+from drystone_base.state.rendezvous import asked_for
 from drystone_base.state.variables import Variable, uninitialized
 
 if TYPE_CHECKING:
+    from drystone_base.executor.meeting_place import MeetingPlace
     from drystone_base.kernels import Array
     from drystone_base.state.runtime import Runtime
 
@@ -56,6 +58,14 @@ def _adapt(value: Any, number: int) -> int:
     )
 
     return adapt(value, number)
+
+
+def _place(runtime: Runtime) -> MeetingPlace:
+    from drystone_base.executor.meeting_place import (
+        MeetingPlace,  # for the plugins that ask for it
+    )
+
+    return MeetingPlace(runtime.step)
 
 
 class NativeSession:
@@ -134,11 +144,15 @@ class NativePlan:
         traces: list[bytes] | None = None if runtime.record is None else []
         meeting = runtime.step.resources.get(RENDEZVOUS) if self._transfers else None
         table = None if meeting is None else meeting.table
+        place = _place(runtime) if asked_for() else None
         try:
             found: list[Any] = self._handle.run(
-                feeds, runtime, left, runtime.step.id, self._copies, stop, traces, table
-            )
+                feeds, runtime, left, runtime.step.id, self._copies, stop, traces, table,
+                None if place is None else place.address,
+            )  # fmt: skip
         finally:
+            if place is not None:
+                place.close()
             if runtime.record is not None and traces and traces[0]:  # nothing of one that was left
                 runtime.record.add_native(traces[0], json.loads(self.describe())["blocks"])
         return [value.read() if type(value) is Variable else value for value in found]
@@ -153,7 +167,7 @@ class NativePlan:
         list, or with ``single`` the only one; NotImplemented for feeds that are not arrays of the
         dtypes and ``shapes`` (None: any) that are due.
         """
-        if self._needs_run:
+        if self._needs_run or asked_for():
             return None
         self._handle.expect(shapes, self._copies, runtime if self.has_kernels else None)
         call: Callable[..., Any] = self._handle.call

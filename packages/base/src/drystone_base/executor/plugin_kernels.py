@@ -20,6 +20,7 @@ from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import HostError, KernelError
 from drystone_base.core.payloads import CHECK, KERNEL, LIBRARY, Value, at_node
 from drystone_base.executor.loans import Loans, variable_of
+from drystone_base.executor.meeting_place import MeetingPlace, Thunk
 from drystone_base.executor.plugin_failures import failed_check, plugin_failure
 from drystone_base.executor.selection import Candidate, chosen_kernel
 from drystone_base.host._lib import declare
@@ -36,7 +37,8 @@ from drystone_base.host.tensors import (
     shape_of,
 )
 from drystone_base.ops.attrs import FunctionRef
-from drystone_base.state.variables import ResourceHandle, Variable, handle_array
+from drystone_base.state.rendezvous import asked_for
+from drystone_base.state.variables import ResourceHandle, Step, Variable, handle_array
 
 if TYPE_CHECKING:
     from drystone_base.graph import Node, Output
@@ -52,7 +54,7 @@ __all__ = [
 
 
 class KernelCall(ctypes.Structure):
-    """``DS_KernelCall``, up to the members that are used here."""
+    """``DS_KernelCall``."""
 
     _fields_ = (
         ("struct_size", ctypes.c_size_t),
@@ -69,6 +71,10 @@ class KernelCall(ctypes.Structure):
         ("overwritable", ctypes.c_void_p),
         ("input_variables", ctypes.c_void_p),
         ("output_variables", ctypes.c_void_p),
+        ("allocate", ctypes.c_void_p),
+        ("allocate_context", ctypes.c_void_p),
+        ("states", ctypes.c_void_p),
+        ("rendezvous", Thunk),
     )
 
 
@@ -203,7 +209,7 @@ class PluginKernel:
         runtime = call.runtime
         step = runtime.step.resources.get(_StepEnd)
         if step is None:
-            step = runtime.step.resources[_StepEnd] = _StepEnd(runtime.step.id)
+            step = runtime.step.resources[_StepEnd] = _StepEnd(runtime.step)
         facts: KernelCall = step.facts
         facts.graph_def_version = self._version
         facts.function_library = self._functions
@@ -373,12 +379,17 @@ def _by_reference(
 class _StepEnd:
     """Lies among the resources of a step, and tells the host when that ends with it."""
 
-    __slots__ = ("facts",)
+    __slots__ = ("facts", "place")
 
-    def __init__(self, step: int) -> None:
-        self.facts = KernelCall(_CALL_SIZE, step)
+    def __init__(self, step: Step) -> None:
+        self.facts = KernelCall(_CALL_SIZE, step.id)
+        self.place = MeetingPlace(step) if asked_for() else None
+        if self.place is not None:
+            self.facts.rendezvous = self.place.thunk
 
     def __del__(self, end: Any = _end_step) -> None:
+        if self.place is not None:
+            self.place.close()
         end(self.facts.step_id)
 
 

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.errors import DrystoneError, HostError, PluginError
+from drystone_base.plugins._elf import read_elf
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 from drystone_base.plugins.first_party import is_ours
+from drystone_base.state.rendezvous import ask_for
 
 if TYPE_CHECKING:
     from drystone_base.host.library import HostLibrary
 
 __all__ = ["initialise", "not_isolated", "open_plugin", "registered_nothing"]
 
+_RENDEZVOUS: Final = "TF_GetRendezvous"
 _CHANGED_HOST: Final = "plugin-changed-host"
 _KINDS = ("ops", "kernels", "optimizers", "passes", "schemes", "devices", "profilers")
 
@@ -91,6 +94,8 @@ def initialise(plugin: Plugin) -> StepResult:
         return failed("entry", no_entry(plugin))
     if absent:
         return failed("entry", _no_module(plugin, absent, sorted(offered)))
+    if not is_ours(plugin.path) and _RENDEZVOUS in read_elf(plugin.path).imports:
+        ask_for()
     entries: dict[str, str] = {}
     errors: list[tuple[str, DrystoneError]] = []
     for symbol in present:

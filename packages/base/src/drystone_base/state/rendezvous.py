@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.state.cancellation import check_time
@@ -12,11 +13,25 @@ from drystone_base.state.cancellation import check_time
 if TYPE_CHECKING:
     from drystone_base.state.runtime import Runtime
 
-__all__ = ["KEY", "Aborted", "Rendezvous"]
+__all__ = ["KEY", "Aborted", "Rendezvous", "Taker", "ask_for", "asked_for"]
+
+Taker = Callable[[Any, bool], None]
+"""Is called with a value and True, or with None and False where none will come."""
 
 KEY: Final = "rendezvous"
 """Under which the resources of a step hold its rendezvous."""
 _LOOK: Final = 0.05
+_ASKED_FOR: Final = threading.Event()
+
+
+def ask_for() -> None:
+    """Kernels of a plugin ask for the rendezvous of their run: from now on each run has one."""
+    _ASKED_FOR.set()
+
+
+def asked_for() -> bool:
+    """Whether they do."""
+    return _ASKED_FOR.is_set()
 
 
 class Aborted(Exception):
@@ -37,13 +52,27 @@ class Rendezvous:
         self.is_shared = is_shared
         self._changed = threading.Condition()
         self._values: dict[str, deque[Any]] = {}
+        self._takers: dict[str, deque[Taker]] = {}
         self._aborted = False
 
     def send(self, key: str, value: Any) -> None:
         """Leave a value for the receiver; those of one key are received in their order."""
         with self._changed:
-            self._values.setdefault(key, deque()).append(value)
-            self._changed.notify_all()
+            taker = self._next_taker(key)
+            if taker is None:
+                self._values.setdefault(key, deque()).append(value)
+                self._changed.notify_all()
+        if taker is not None:
+            taker(value, True)
+
+    def _next_taker(self, key: str) -> Taker | None:
+        takers = self._takers.get(key)
+        if takers is None:
+            return None
+        taker = takers.popleft()
+        if not takers:
+            del self._takers[key]
+        return taker
 
     def holds(self, key: str) -> bool:
         """Whether a value is there."""
@@ -65,14 +94,42 @@ class Rendezvous:
                 check_time(runtime, what)
             if self._aborted:
                 raise Aborted
-            values = self._values[key]
-            value = values.popleft()
-            if not values:
-                del self._values[key]
-            return value
+            return self._take(key)
+
+    def _take(self, key: str) -> Any:
+        values = self._values[key]
+        value = values.popleft()
+        if not values:
+            del self._values[key]
+        return value
+
+    def receive_later(self, key: str, taker: Taker) -> None:
+        """Have a function called with a value: at once if it is there, else when it is sent."""
+        with self._changed:
+            is_there, is_over = key in self._values, self._aborted
+            value = self._take(key) if is_there and not is_over else None
+            if not is_there and not is_over:
+                self._takers.setdefault(key, deque()).append(taker)
+                return
+        taker(value, not is_over)
+
+    def forget(self, key: str, taker: Taker) -> bool:
+        """Take :meth:`receive_later` back; whether the function had not been called."""
+        with self._changed:
+            takers = self._takers.get(key, deque())
+            if taker not in takers:
+                return False
+            takers.remove(taker)
+            if not takers:
+                del self._takers[key]
+            return True
 
     def abort(self) -> None:
         """Wake everybody who waits: what they wait for will not come."""
         with self._changed:
             self._aborted = True
+            takers = [taker for waiting in self._takers.values() for taker in waiting]
+            self._takers.clear()
             self._changed.notify_all()
+        for taker in takers:
+            taker(None, False)

@@ -8,7 +8,7 @@ import queue
 import secrets
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from drystone_base import SessionConfig
 from drystone_base.api.feeds import Feed
 from drystone_base.core.errors import BadRequest, DrystoneError
-from drystone_base.graph import parse_tensor_name
+from drystone_base.graph import Graph, parse_tensor_name
 from drystone_base.placement.partitions import Partitions
 from drystone_base.state.cancellation import Cancellation, cancelled, deadline_exceeded
 from drystone_network.cluster.spec import ClusterSpec, Task
@@ -27,6 +27,7 @@ from drystone_network.workers.worker import PROTOCOL
 
 __all__ = ["Master", "open_master", "reset"]
 
+_EDGE: Final = ("tensor_name", "send_device", "recv_device")
 _OPEN_SECONDS: Final = 30.0
 _LOOK: Final = 0.05
 _GRACE: Final = 0.5  # after a run's deadline, for tasks to say where they are
@@ -116,6 +117,7 @@ class Master:
     def load(self, parts: Partitions, fetches: Sequence[str], feeds: Sequence[Feed]) -> RemotePlan:
         """Have the tasks take their parts."""
         edges = {t.key: (t.source, t.sender, t.receiver) for t in parts.transfers}
+        edges = _written(parts.graphs.values()) | edges
         by_task: dict[Task, list[dict[str, Any]]] = {}
         data: dict[Task, list[Any]] = {}
         places: dict[Task, tuple[list[int], list[int]]] = {}
@@ -160,6 +162,17 @@ class Master:
     def session_of(self, task: Task) -> str:
         """The session on a task."""
         return self._sessions[task]
+
+
+def _written(graphs: Iterable[Graph]) -> dict[str, tuple[str, str, str]]:
+    """Edges by nodes of the graph's own, such as a plugin's, that say where they send to."""
+    found = {}
+    for graph in graphs:
+        for node in graph:
+            key, sender, receiver = (node.attrs.get(name) for name in _EDGE)
+            if isinstance(key, str) and isinstance(sender, str) and isinstance(receiver, str):
+                found[key] = (node.name, sender, receiver)
+    return found
 
 
 class RemotePlan:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from drystone_base.core.errors import DrystoneError
 from drystone_base.state.cancellation import Cancellation, cancelled, check_time
-from drystone_base.state.rendezvous import Aborted, Rendezvous
+from drystone_base.state.rendezvous import Aborted, Rendezvous, Taker
 from drystone_network.cluster.spec import Task
 from drystone_network.workers.failures import task_lost
 from drystone_network.workers.links import Links
@@ -76,6 +76,18 @@ class RemoteRendezvous(Rendezvous):
             return value
         check_time(runtime, what)
         raise Aborted
+
+    def receive_later(self, key: str, taker: Taker) -> None:
+        """Have a function called with a value, as the base class does."""
+        if self._other(key, "sender") is None:
+            super().receive_later(key, taker)
+            return
+
+        def wait() -> None:
+            has_come, value = self._run.receive(key)
+            taker(value, has_come)
+
+        threading.Thread(target=wait, name=f"receive {key}", daemon=True).start()
 
     def awaited(self) -> list[Edge]:
         """The edges on which a value of another task has not come."""
