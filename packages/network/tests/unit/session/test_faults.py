@@ -20,7 +20,6 @@ from clusters import Cluster, endless, free_ports, there_and_back, wait_until
 import drystone_base as ds
 from drystone_base.core.errors import BadRequest, DrystoneError, HostError, KernelError
 from drystone_network import ClusterSpec, Server, Task
-from drystone_network.session import master
 from drystone_network.workers import worker
 from drystone_network.workers.client import RemoteTask
 from drystone_network.workers.service import METHOD
@@ -201,15 +200,6 @@ def test_requests_that_are_none(guarded: Server) -> None:
             remote._channel.unary_unary("/other/service")(b"", timeout=5)
     finally:
         remote.close()
-
-
-def test_a_worker_of_another_version(guarded: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("DRYSTONE_CLUSTER_TOKEN", "right")
-    monkeypatch.setattr(master, "PROTOCOL", 99)
-    with pytest.raises(BadRequest) as caught:
-        ds.Session(there_and_back(), ds.SessionConfig(target=guarded.target, deadline=5))
-    assert caught.value.code == "cluster-version"
-    assert caught.value.needed == "version 99"
 
 
 def test_a_worker_has_an_access_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
