@@ -105,6 +105,26 @@ def test_a_message_comes_as_it_went(engines: Open, address: str, size: int) -> N
     assert np.array_equal(event.data, data), "the engine's memory outlives it"
 
 
+@pytest.mark.skipif(
+    os.environ.get("DRYSTONE_CONFORMANCE_LARGE") != "1",
+    reason="takes 5 GiB of memory: DRYSTONE_CONFORMANCE_LARGE=1 sends it",
+)
+def test_two_gibibytes(engines: Open, address: str) -> None:
+    """And a byte: a size that no signed number of 32 bits holds goes whole."""
+    one, other = engines(), engines()
+    back, there = joined(one, other, address)
+    size = (2 << 30) + 1
+    data = np.empty(size, np.uint8)
+    data[:] = 7
+    data[:: 1 << 20] = np.arange(len(data[:: 1 << 20])) % 251
+    into = np.zeros(size, np.uint8)
+    one.receive(back, TAG, into=into)
+    other.send(there, TAG, [data[: size // 3], data[size // 3 :]])
+    (event,) = received(one, other, 1)
+    assert (event.code, event.tag, event.peer) == ("OK", TAG, back)
+    assert np.array_equal(into, data)
+
+
 def test_many_small_messages(engines: Open, address: str) -> None:
     one, other = engines(), engines()
     back, there = joined(one, other, address)
