@@ -9,18 +9,25 @@ import statistics
 import subprocess
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 import drystone_abi
 from bench.alone._report import Column, Report, span, text
+from bench.environments import REQUIREMENTS, install
+from bench.peers import HOME
 
 __all__ = ["run"]
 
 PACKAGE = Path(__file__).resolve().parents[2] / "packages" / "network"
 MEBIBYTES = 64
+TURNS = 3
+SECONDS = 120
+WORKER = Path(__file__).resolve().parents[1] / "worker"
 MORE = 32
 """Times that a value goes back and forth in the longer of two steps."""
 
@@ -41,11 +48,7 @@ def run(quick: bool) -> Report:
     for name, micros, rate in (line.split() for line in lines):
         row = {"what": name, "round_trip_s": float(micros) * 1e-6, "gib_per_s": float(rate)}
         report.rows.append(row)
-    for transport in ("tcp", "unix", "shm"):
-        small, large = _sums(transport, 20 if quick else 100)
-        speed = MEBIBYTES / 1024 / large
-        what = f"all_reduce, {transport}"
-        report.rows.append({"what": what, "round_trip_s": small, "gib_per_s": speed})
+    _all_reduce(report, 20 if quick else 100, 1 if quick else TURNS)
     for transport in ("tcp", "unix", "shm"):
         once, pair = _steps(transport, 30 if quick else 200)
         for what, seconds in (
@@ -55,6 +58,64 @@ def run(quick: bool) -> Report:
             row = {"what": f"{what}, {transport}", "round_trip_s": seconds, "gib_per_s": None}
             report.rows.append(row)
     return report
+
+
+def _all_reduce(report: Report, rounds: int, turns: int) -> None:
+    """Add sums by each transport, and by peers, in turn: the machine may be busy for a while."""
+    measured: dict[str, Callable[[int], tuple[float, float]]] = {
+        transport: partial(_sums, transport) for transport in ("tcp", "unix", "shm")
+    }
+    for peer in PEERS:
+        reason = install(peer, HOME, REQUIREMENTS / f"peer_{peer}.txt")
+        if reason:
+            report.notes.append(f"all_reduce of {peer} not measured: {reason}")
+        else:
+            measured[PEERS[peer][0]] = PEERS[peer][1]
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in measured}
+    for _ in range(turns):
+        for name, measure in measured.items():
+            found[name].append(measure(rounds))
+    for name, pairs in found.items():
+        small, large = (min(pair[k] for pair in pairs) for k in (0, 1))
+        row = {"what": f"all_reduce, {name}", "round_trip_s": small}
+        report.rows.append(row | {"gib_per_s": MEBIBYTES / 1024 / large})
+
+
+def _by_gloo(rounds: int) -> tuple[float, float]:
+    port = _addresses()[0].rpartition(":")[2]
+    command = [str(HOME / "torch" / "bin" / "python"), str(WORKER / "all_reduce_gloo.py")]
+    begun = [
+        subprocess.Popen(
+            [*command, str(k), "2", port, str(rounds), str(MEBIBYTES)],
+            stdout=subprocess.PIPE, text=True,
+        )
+        for k in range(2)
+    ]  # fmt: skip
+    said = [one.communicate(timeout=SECONDS)[0] for one in begun]
+    return _pair(said[0])
+
+
+def _by_mpi(rounds: int) -> tuple[float, float]:
+    folder = HOME / "mpi" / "bin"
+    command = [str(folder / "mpiexec"), "--allow-run-as-root", "--oversubscribe", "-n", "2"]
+    program = [str(folder / "python"), str(WORKER / "all_reduce_mpi.py")]
+    done = subprocess.run(
+        [*command, *program, str(rounds), str(MEBIBYTES)],
+        check=True, capture_output=True, text=True, timeout=SECONDS,
+    )  # fmt: skip
+    return _pair(done.stdout)
+
+
+def _pair(text: str) -> tuple[float, float]:
+    small, large = map(float, text.split())
+    return small, large
+
+
+PEERS: Final = {
+    "torch": ("gloo (torch.distributed)", _by_gloo),
+    "mpi": ("Open MPI (mpi4py)", _by_mpi),
+}
+"""By environment: the name in the table, and what measures it."""
 
 
 def _transports(rounds: int) -> list[str]:
@@ -155,7 +216,7 @@ def _member(addresses: list[str], task: int, transport: str, rounds: int, answer
 
     with Group(ClusterSpec({"worker": addresses}), "worker", task, transport=transport) as group:
         best = []
-        for size, count in ((2, rounds), (MEBIBYTES << 18, 5)):
+        for size, count in ((2, rounds), (MEBIBYTES << 18, 7)):
             value, spent = np.ones(size, np.float32), []
             for _ in range(count):
                 group.barrier()
