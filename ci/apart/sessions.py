@@ -10,7 +10,7 @@ import nox
 from ci.scripts.session_parts import requirements
 from ci.scripts.sessions import WHEELS, build_packages, install_built, pytest
 
-__all__ = ["gpu", "ray", "tvm"]
+__all__ = ["gpu", "net_ucx", "ray", "tvm"]
 
 STRICT = ("-m", "ci.scripts.strict_sessions", "integration_tests/data/selfie")
 """A program, and a model for it: all that is installed of drystone's, under the policy strict."""
@@ -45,6 +45,17 @@ def tvm(session: nox.Session) -> None:
         session.run("python", "packages/tvm/tests/recorded_models.py", model)
     regions = ("--count", "100") if count is None else tuple(session.posargs[count:])
     session.run("python", "packages/tvm/tests/random_regions.py", *regions)
+
+
+@nox.session
+def net_ucx(session: nox.Session) -> None:
+    """drystone-net-ucx's wheel with UCX beside it (a large download): the suite of transports."""
+    wheels = build_packages(session, without=("cpu",), apart=("net-ucx",), quick=True)
+    install_built(session, wheels, *requirements("test"))
+    session.install("--find-links", str(WHEELS), "drystone-net-ucx[ucx]")
+    session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "net-ucx")
+    pytest(session, "net-ucx", "packages/net-ucx/tests")
+    session.run("drystone", "network", "probe", env={"DRYSTONE_DEVELOPER_MODE": "1"})
 
 
 @nox.session

@@ -18,7 +18,8 @@ from drystone_base.files.contents import sha256
 __all__ = ["DISTRIBUTIONS", "installed_by", "is_ours"]
 
 DISTRIBUTIONS: Final = (
-    "drystone-cpu", "drystone-filesystem", "drystone-gpu", "drystone-network", "drystone-tvm",
+    "drystone-cpu", "drystone-filesystem", "drystone-gpu", "drystone-net-ucx", "drystone-network",
+    "drystone-tvm",
 )  # fmt: skip
 """Those with libraries that are plugins."""
 _INFO: Final = ".dist-info"

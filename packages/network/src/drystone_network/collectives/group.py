@@ -20,6 +20,7 @@ from drystone_base.core.errors import BadRequest, HostError
 from drystone_network.cluster.spec import ClusterSpec, Task
 from drystone_network.cluster.tls import token as own_token
 from drystone_network.transports.engine import Engine, Happened
+from drystone_network.transports.registry import find
 from drystone_network.workers.failures import task_lost, task_unreachable, unproven
 
 __all__ = ["Group"]
@@ -397,8 +398,8 @@ class Group:
 
 def _place(transport: str, address: str) -> str:
     """Where a task listens for its group: at its port, or by it where there are no ports."""
-    if transport == "tcp":
-        return f"tcp://{address}"
+    if "one-machine" not in find(f"{transport}://").capabilities:
+        return f"{transport}://{address}"
     name = address.replace(":", "-")
     return f"unix://@drystone-group-{name}" if transport == "unix" else f"{transport}://{name}"
 

@@ -42,6 +42,9 @@ MODULE: Final = Module(
     _initialise,
     _offers,
     stages={"engine": _engine, "target": _target},
-    commands={"worker": "drystone_network.session.command:worker"},
+    commands={
+        "network": "drystone_network.session.network_command:network",
+        "worker": "drystone_network.session.command:worker",
+    },
     variables="drystone_network.cluster.environment:VARIABLES",
 )
