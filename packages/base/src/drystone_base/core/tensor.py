@@ -173,7 +173,8 @@ def _typed_values(proto: TensorProto, dtype: DType) -> np.ndarray[Any, Any]:
     if dtype is dtypes.STRING:
         return string_array(values, (len(values),))
     if name == "half_val":
-        return _array_of(values, np.dtype(np.uint32)).astype(np.uint16).view(dtype.np)
+        bits = _array_of(values, np.dtype(np.int64)).astype(np.uint16)  # of any int32, the lower
+        return bits.view(dtype.np)
     if name in ("scomplex_val", "dcomplex_val"):
         part = np.dtype(np.float32 if name == "scomplex_val" else np.float64)
         if len(values) % 2:

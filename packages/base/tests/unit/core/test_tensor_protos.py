@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tensor_encodings import bytes_of, listed, same, tensors
 
-from drystone_abi.protos import FunctionDef, GraphDef, TensorProto
+from drystone_abi.protos import FunctionDef, GraphDef, TensorProto, TensorShapeProto
 from drystone_base.api.session import Session, SessionConfig
 from drystone_base.core import dtypes
 from drystone_base.core.dtypes import DType, from_number
@@ -194,3 +194,21 @@ def test_damage_is_told_where_it_is_read() -> None:
     for executor in EXECUTORS:
         with pytest.raises(DrystoneError, match="ends in their lengths"):
             Session(graph_of(proto, 7), SessionConfig(executor=executor)).run("y:0")
+
+
+@pytest.mark.parametrize(
+    ("number", "field"),
+    [(14, "half_val"), (19, "half_val"), (5, "int_val"), (6, "int_val"), (4, "int_val")],
+)
+def test_numbers_beyond_a_narrow_dtype_lose_their_upper_bits(number: int, field: str) -> None:
+    """The fields hold int32, of which TensorFlow casts each to the dtype."""
+    given = [-1, 127, -(2**31), 2**31 - 1, 65536 + 3]
+    dims = [TensorShapeProto.Dim(size=len(given))]
+    proto = TensorProto(dtype=number, tensor_shape=TensorShapeProto(dim=dims))  # type: ignore[arg-type]
+    getattr(proto, field).extend(given)
+    dtype = from_number(number).np
+    bits = np.dtype(f"u{dtype.itemsize}")
+    want = [v % (1 << 8 * dtype.itemsize) for v in given]
+    assert from_proto(proto).view(bits).tolist() == want
+    if available():
+        assert by_host(proto).view(bits).tolist() == want
