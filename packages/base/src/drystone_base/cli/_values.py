@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import itertools
 import os
+import re
 import zipfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -34,6 +35,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 _BYTES: Final = "#bytes"
 _LENGTHS: Final = "#lengths"
+_LIKE_A_MEMBER: Final = re.compile(f"(?:{_BYTES}|{_LENGTHS})#*$")
+"""Of a name that ends as those of members do, and is stored with another # at its end."""
 _SPARE: Final = 1 << 20  # bytes that strings of one width may take more than their own
 _BATCH: Final = 1
 _OTHER: Final = 32
@@ -48,8 +51,8 @@ def read_npz(path: Path) -> dict[str, Array]:
     Raises ``BadRequest`` (``bad-array-file``) for a file that is no npz, or holds pickled objects,
     and for one that is not there (``file-not-found``).
     """
-    found = read_arrays(path)
-    if "" in found:
+    found = _loaded(path)
+    if isinstance(found, np.ndarray):
         bad_array_file(path, "one array without a name, as numpy.save writes it", None)
     return found
 
@@ -60,13 +63,18 @@ def read_arrays(path: Path) -> dict[str, Array]:
     Raises ``BadRequest`` (``bad-array-file``) for a file that is neither, or holds pickled objects,
     and for one that is not there (``file-not-found``).
     """
+    found = _loaded(path)
+    return {"": found} if isinstance(found, np.ndarray) else found
+
+
+def _loaded(path: Path) -> Array | dict[str, Array]:
     try:
         if not path.exists():
             missing_file(path, BadRequest)
         with path.open("rb") as stream:
             file = np.load(stream, allow_pickle=False)
             if isinstance(file, np.ndarray):
-                return {"": file}
+                return file
             with file:
                 entries = file.zip.namelist()  # by entry: NumPy takes x.npy for x where both are
                 return whole_strings({e.removesuffix(".npy"): file[e] for e in entries})
@@ -101,12 +109,12 @@ def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
 
     Strings become fixed-width bytes where these hold all of them and take little more room, else
     two arrays: ``NAME#bytes``, all of them in a row, and ``NAME#lengths``. :func:`read_npz` reads
-    both. Raises ``BadRequest`` (``cannot-write``) for a path that cannot be written, and for values
-    that no file holds: resources and variants.
+    both. Names that end so themselves get another ``#``. Raises ``BadRequest`` (``cannot-write``)
+    for a path that cannot be written, and for values that no file holds: resources and variants.
     """
     storable: dict[str, Array] = {}
     for name, array in arrays.items():
-        storable |= _storable(name, array)
+        storable |= _storable(f"{name}#" if _LIKE_A_MEMBER.search(name) else name, array)
     named = {f"{_entry_name(name)}.npy": array for name, array in storable.items()}
     with writing(path):
         if path.exists() and not (path.is_file() or path.is_dir()):  # a device or a pipe
@@ -118,7 +126,7 @@ def write_npz(path: Path, arrays: Mapping[str, Array]) -> None:
 
 
 def _entry_name(name: str) -> str:
-    """The name as an entry of an archive. Raises ``BadRequest`` (``cannot-write``)."""
+    """The name, if an archive can state it. Raises ``BadRequest`` (``cannot-write``)."""
     with suppress(UnicodeEncodeError):
         if "\0" not in name and len(name.encode()) <= _LONGEST_NAME:
             return name
@@ -176,7 +184,10 @@ def _string_members(name: str, array: Array) -> dict[str, Array]:
 
 
 def whole_strings(arrays: dict[str, Array]) -> dict[str, Array]:
-    """The arrays of a file, strings that lie in two of them put together; raises ``ValueError``."""
+    """The arrays of a file, strings that lie in two of them put together; raises ``ValueError``.
+
+    Names that end as those of such members, and in another ``#``, lose that.
+    """
     found: dict[str, Array] = {}
     for name, array in arrays.items():
         owner = name.removesuffix(_LENGTHS)
@@ -184,7 +195,12 @@ def whole_strings(arrays: dict[str, Array]) -> dict[str, Array]:
             found[owner] = _joined(arrays[owner + _BYTES], array)
         elif name.removesuffix(_BYTES) + _LENGTHS not in arrays or not name.endswith(_BYTES):
             found[name] = array
-    return found
+    return {_own_name(name): array for name, array in found.items()}
+
+
+def _own_name(name: str) -> str:
+    like = _LIKE_A_MEMBER.search(name)
+    return name[:-1] if like and like[0] not in (_BYTES, _LENGTHS) else name
 
 
 def _joined(whole: Array, lengths: Array) -> Array:

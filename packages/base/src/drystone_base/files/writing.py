@@ -24,6 +24,8 @@ from drystone_base.files.uris import as_path, uri_of
 __all__ = ["Draft", "copy_file", "draft_folder", "replace_file", "writing"]
 
 _SUFFIX: Final = ".tmp"
+_RANDOM: Final = 6  # bytes in a draft's name
+_LONGEST_NAME: Final = 255  # bytes, in nearly all filesystems
 _PATIENCE: Final = 10.0
 """Seconds for which a pipe may have no reader."""
 
@@ -174,12 +176,23 @@ def _new_file(target: Path) -> tuple[Path, BinaryIO]:
 
 
 def _draft_name(target: Path) -> Path:
-    return target.with_name(f"{target.name}.{os.urandom(6).hex()}{_SUFFIX}")
+    return target.with_name(f"{_draft_stem(target)}.{os.urandom(_RANDOM).hex()}{_SUFFIX}")
+
+
+def _draft_stem(target: Path) -> str:
+    """How the names of a target's drafts begin: as its own, if that leaves room for the rest."""
+    name = os.fsencode(target.name)
+    if len(name) + 1 + 2 * _RANDOM + len(_SUFFIX) <= _LONGEST_NAME:
+        return target.name
+    import hashlib
+
+    return f"drystone-{hashlib.sha256(name).hexdigest()[:32]}"
 
 
 def _remove_abandoned(target: Path) -> None:
     """Remove the drafts of a target whose writers are gone."""
-    draft = re.compile(re.escape(target.name) + r"\.[0-9a-f]{12}" + re.escape(_SUFFIX))
+    ending = rf"\.[0-9a-f]{{{2 * _RANDOM}}}{re.escape(_SUFFIX)}"
+    draft = re.compile(re.escape(_draft_stem(target)) + ending)
     try:
         names = os.listdir(target.parent)
     except OSError:  # a folder to write to, not to list
