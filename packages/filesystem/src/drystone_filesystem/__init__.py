@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from drystone_base.host.filesystem_options import transaction_of as transaction_of
     from drystone_filesystem import gfile as gfile
     from drystone_filesystem._failures import StoreFailure as StoreFailure
+    from drystone_filesystem.answers import http_seconds as http_seconds
+    from drystone_filesystem.answers import retry_after as retry_after
     from drystone_filesystem.from_fsspec import FsspecStore as FsspecStore
     from drystone_filesystem.objects import ObjectStore as ObjectStore
     from drystone_filesystem.objects import client_options as client_options
@@ -63,12 +65,14 @@ _HOME = {
     "client_options": ".objects",
     "get_option": _OPTIONS,
     "gfile": "",
+    "http_seconds": ".answers",
     "offer_to_fsspec": ".to_fsspec",
     "option_names": _OPTIONS,
     "options": _OPTIONS,
     "progress": ".transfer",
     "redirected": ".redirects",
     "register": ".registry",
+    "retry_after": ".answers",
     "retry_options": ".objects",
     "schemes": ".registry",
     "select": ".registry",
@@ -96,12 +100,14 @@ __all__ = [
     "client_options",
     "get_option",
     "gfile",
+    "http_seconds",
     "offer_to_fsspec",
     "option_names",
     "options",
     "progress",
     "redirected",
     "register",
+    "retry_after",
     "retry_options",
     "schemes",
     "select",

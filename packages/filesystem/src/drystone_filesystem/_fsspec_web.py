@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from drystone_filesystem._failures import StoreFailure
 from drystone_filesystem._fsspec_kinds import behind, is_one_of, own, protocols
+from drystone_filesystem.answers import retry_after
 from drystone_filesystem.redirects import redirected
 
 if TYPE_CHECKING:
@@ -22,8 +23,6 @@ _WEB: Final = ("http", "https")
 _HELD: Final = "_drystone_redirects"
 _TOO_MANY: Final = 429
 _OWN_FAULT: Final = 500
-_LONGEST: Final = 60.0
-"""Seconds that a server is left alone at most."""
 
 
 def web_scheme(filesystem: AbstractFileSystem, scheme: str) -> str:
@@ -68,8 +67,7 @@ def reason(error: FileNotFoundError) -> StoreFailure | None:
     if status is None:
         return StoreFailure("UNAVAILABLE", f"{error}: {cause}", passes=True)
     if status == _TOO_MANY or status >= _OWN_FAULT:
-        said = str((getattr(cause, "headers", None) or {}).get("Retry-After", ""))
-        after = min(float(said), _LONGEST) if said.isascii() and said.isdigit() else 0.0
+        after = retry_after(getattr(cause, "headers", None) or {})
         text = f"{error}: the server answered {status}"
         return StoreFailure("UNAVAILABLE", text, passes=True, after=after)
     return None

@@ -5,21 +5,19 @@ from __future__ import annotations
 import os
 import ssl
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from drystone_filesystem import Store, StoreFailure
+from drystone_filesystem import Store, StoreFailure, retry_after
 from drystone_filesystem.environment import TIMEOUT
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-__all__ = ["Answer", "Into", "Source", "WebStore", "asked", "failure", "seconds_of"]
+__all__ = ["Answer", "Into", "Source", "WebStore", "asked", "failure"]
 
 _BY_CODE: Final = {
     401: "UNAUTHENTICATED",
@@ -39,8 +37,6 @@ _SENT: Final = 2 << 20
 """The most that libcurl asks for at once."""
 _KEPT: Final = 16
 _REDIRECTS: Final = 5
-_LONGEST: Final = 86400.0
-"""Seconds: more than anybody waits."""
 
 
 @dataclass
@@ -69,28 +65,10 @@ def failure(
 ) -> StoreFailure:
     """What a status code means; servers' own failures may pass, after what ``headers`` ask for."""
     status = _BY_CODE.get(code, "UNAVAILABLE" if code >= 500 else "INVALID_ARGUMENT")
-    after = _after(headers or {})
+    after = retry_after(headers or {})
     said = f"{path}: the server answered {code} {text}".rstrip()
     more = f", and wants to be asked again in {after:.0f} s" if after else ""
     return StoreFailure(status, said + more, after=after)
-
-
-def seconds_of(said: str | None) -> int:
-    """A time of a header, since 1970; 0 for none, and for what is no time."""
-    try:
-        return int(parsedate_to_datetime(said).timestamp()) if said else 0
-    except (ValueError, OverflowError):
-        return 0
-
-
-def _after(headers: Mapping[str, str]) -> float:
-    """Seconds that Retry-After asks for, as such or as a time (RFC 9110, 10.2.3)."""
-    said = headers.get("retry-after", "").strip()
-    if said.isascii() and said.isdigit():
-        return min(float(said), _LONGEST)
-    until = seconds_of(said)
-    now = seconds_of(headers.get("date")) or time.time()
-    return min(max(until - now, 0.0), _LONGEST) if until else 0.0
 
 
 def asked(

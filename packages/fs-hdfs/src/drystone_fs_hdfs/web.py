@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
-from drystone_filesystem import Stat, StoreFailure, Take, check_plain, redirected
+from drystone_filesystem import Stat, StoreFailure, Take, check_plain, http_seconds, redirected
 from drystone_fs_hdfs._listings import listed
-from drystone_fs_hdfs._web import Answer, Into, WebStore, asked, failure, seconds_of
+from drystone_fs_hdfs._web import Answer, Into, WebStore, asked, failure
 
 __all__ = ["Web"]
 
@@ -174,7 +174,7 @@ def _stat(path: str, headers: Mapping[str, Any]) -> Stat:
     length = _whole(headers) if part else headers.get("content-length")
     if not length:
         raise StoreFailure("UNIMPLEMENTED", f"{path}: the server does not say how long it is")
-    time = seconds_of(headers.get("last-modified")) * 1_000_000_000
+    time = http_seconds(headers.get("last-modified")) * 1_000_000_000
     return Stat(int(length), time, False, _version(headers), _digest(headers))
 
 
@@ -191,7 +191,7 @@ def _version(headers: Mapping[str, Any]) -> str:
     each request would never be the same.
     """
     tag: str = headers.get("etag") or ""
-    changed, now = seconds_of(headers.get("last-modified")), seconds_of(headers.get("date"))
+    changed, now = http_seconds(headers.get("last-modified")), http_seconds(headers.get("date"))
     by_time = not tag and changed and now - changed >= _OLD
     return f"{_BY_TIME}{headers['last-modified']}" if by_time else tag
 
