@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/family.h"
+#include "core/lists.h"
 #include "core/moving.h"
 #include "core/text.h"
 #include "core/widen.h"
@@ -138,6 +139,32 @@ class CheckNumerics {
   std::string message_;
 };
 
+// A shape as Python shows a list of its sizes, which is how the NumPy kernel says it.
+std::string as_list(DimsView dims) {
+  std::string out = "[";
+  for (std::size_t k = 0; k < dims.size(); ++k) {
+    if (k != 0) out += ", ";
+    out += std::to_string(dims[k]);
+  }
+  return out + "]";
+}
+
+class EnsureShape {
+ public:
+  explicit EnsureShape(const Node& node) : shape_(shape_attr(node, "shape")) {}
+  void compute(Call& call) const {
+    const Tensor x = call.input(0);
+    if (!fits(shape_, x.dims())) {
+      fail_check(TF_INVALID_ARGUMENT, "the tensor must have the shape that the node asserts",
+                 as_list(x.dims()), as_list(*shape_));
+    }
+    call.share(0, 0, x.dims());
+  }
+
+ private:
+  Shape shape_;
+};
+
 class Bitcast {
  public:
   explicit Bitcast(const Node& node)
@@ -176,6 +203,7 @@ void add_numerics(TF_DataType dtype) {
 
 const Family registered([] {
   add<Assert>("Assert");
+  add<EnsureShape>("EnsureShape");
   add<Bitcast>("Bitcast", {{"T", plain_types()}, {"type", plain_types()}});
   add_numerics<float>(TF_FLOAT);
   add_numerics<double>(TF_DOUBLE);
