@@ -5,6 +5,7 @@
 #include "core/pool_window.h"
 #include "core/widen.h"
 #include "fast/lanes.h"
+#include "fast/neighbours.h"
 
 namespace drystone::cpu {
 namespace {
@@ -125,7 +126,9 @@ class MaxPool {
       return;
     }
     const Pool p = windows_.place(x.dims(), ksize, strides);
-    max_windows(p, x.as<T>(), call.output(0, p.result).template write<T>());
+    along_channels<T, 1>(p, windows_.channels_first(), {{{x.as<T>(), p.places()}}},
+                         call.output(0, p.result).template write<T>(), p.windows(),
+                         [](const Pool& some, const auto& from, T* to) { max_windows(some, from[0], to); });
   }
 
  private:
@@ -141,7 +144,9 @@ class AvgPool {
     const Tensor x = call.input(0);
     check_rank<kSpatial>(x);
     const Pool p = windows_.place(x.dims());
-    average(p, x.as<T>(), call.output(0, p.result).template write<T>());
+    along_channels<T, 1>(p, windows_.channels_first(), {{{x.as<T>(), p.places()}}},
+                         call.output(0, p.result).template write<T>(), p.windows(),
+                         [](const Pool& some, const auto& from, T* to) { average(some, from[0], to); });
   }
 
  private:
@@ -203,21 +208,28 @@ class MaxPoolGrad {
     check_gradient(dy, p);
     check_gradient(call.input(1), p);
     const Tensor dx = call.output(0, x.dims());
-    each_image(p, [&](std::int64_t image) {
-      const std::int64_t at = image * p.places() * p.channels;
-      const T* grad = dy.as<T>() + image * p.windows() * p.channels;
-      T* to = dx.write<T>() + at;
-      if constexpr (kIsNarrow<T>) {
-        std::vector<float> sums(static_cast<std::size_t>(p.places() * p.channels));
-        spread(p, x.as<T>() + at, grad, sums.data());
-        std::transform(sums.begin(), sums.end(), to, [](float sum) { return narrow<T>(sum); });
-      } else {
-        spread(p, x.as<T>() + at, grad, to);
-      }
-    });
+    const auto spread_all = [](const Pool& some, const auto& from, T* to) {
+      each_image(some, [&](std::int64_t image) {
+        const std::int64_t at = image * some.places() * some.channels;
+        spread_image(some, from[0] + at, from[1] + image * some.windows() * some.channels, to + at);
+      });
+    };
+    along_channels<T, 2>(p, windows_.channels_first(),
+                         {{{x.as<T>(), p.places()}, {dy.as<T>(), p.windows()}}}, dx.write<T>(),
+                         p.places(), spread_all);
   }
 
  private:
+  static void spread_image(const Pool& p, const T* x, const T* dy, T* dx) {
+    if constexpr (kIsNarrow<T>) {
+      std::vector<float> sums(static_cast<std::size_t>(p.places() * p.channels));
+      spread(p, x, dy, sums.data());
+      std::transform(sums.begin(), sums.end(), dx, [](float sum) { return narrow<T>(sum); });
+    } else {
+      spread(p, x, dy, dx);
+    }
+  }
+
   static void spread(const Pool& p, const T* __restrict x, const T* __restrict dy,
                      Wide<T>* __restrict dx) {
     const std::int64_t channels = p.channels;
@@ -283,10 +295,14 @@ class AvgPoolGrad {
     const Pool p = windows_.place(dims);
     check_gradient(dy, p);
     const Tensor dx = call.output(0, dims);
-    each_image(p, [&](std::int64_t image) {
-      spread(p, dy.as<T>() + image * p.windows() * p.channels,
-             dx.write<T>() + image * p.places() * p.channels);
-    });
+    const auto spread_all = [](const Pool& some, const auto& from, T* to) {
+      each_image(some, [&](std::int64_t image) {
+        spread(some, from[0] + image * some.windows() * some.channels,
+               to + image * some.places() * some.channels);
+      });
+    };
+    along_channels<T, 1>(p, windows_.channels_first(), {{{dy.as<T>(), p.windows()}}}, dx.write<T>(),
+                         p.places(), spread_all);
   }
 
  private:
