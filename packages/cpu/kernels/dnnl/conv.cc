@@ -10,6 +10,7 @@
 #include "dnnl/fusion.h"
 #include "dnnl/nan_watch.h"
 #include "dnnl/packed_gemv.h"
+#include "dnnl/planes.h"
 #include "dnnl/weights.h"
 #include "dnnl/window.h"
 
@@ -167,6 +168,8 @@ class Convolution {
       return;
     }
     if (is_row(call, x, g)) return run_row(call, x, w, y, more, placed);
+    if (Planes::suits(g, first, windows_.is_depthwise(), Planes::Way::forward))
+      return run_planes(call, x, w, y, g, more, placed);
     run(call, x, w, y, g, more, placed);
   }
 
@@ -186,6 +189,20 @@ class Convolution {
     rows_.run(call, 1, w, {x.count(), y.count()}, x.as<float>(),
               has_bias ? more[0].as<float>() : nullptr, y.write<float>(), threads);
     fusion_.finish(call, more, y, placed, has_bias ? 1 : 0);
+  }
+
+  void run_planes(const Call& call, const Tensor& x, const Tensor& w, const Tensor& y,
+                  const Geometry& g, const std::vector<Tensor>& more, const Placed& placed) {
+    const std::vector<Tensor> kept = is_in_place(y, more) ? saved(call, more, y) : more;
+    Clamp after;
+    const std::size_t done = fusion_.clamp(kept, &after);
+    const auto* filter = static_cast<const float*>(loaded(call, 1, w));
+    Key key;
+    key << x.dims() << w.dims();
+    planes_.with(
+        key, [&] { return std::make_unique<Planes>(g, Planes::Way::forward); },
+        [&](const Planes& planes) { planes.run(x.as<float>(), filter, after, y.write<float>()); });
+    fusion_.finish(call, kept, y, placed, done);
   }
 
   void run(const Call& call, const Tensor& x, const Tensor& w, const Tensor& y, Geometry& g,
@@ -326,6 +343,7 @@ class Convolution {
   Windows windows_;
   Fusion fusion_;
   Plans<Plan> plans_;
+  Plans<Planes> planes_;
   Weights weights_;
   PackedGemv rows_;
 };

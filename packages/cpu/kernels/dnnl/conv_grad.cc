@@ -4,6 +4,7 @@
 #include "core/moving.h"
 #include "dnnl/im2col.h"
 #include "dnnl/entry.h"
+#include "dnnl/planes.h"
 #include "dnnl/weights.h"
 #include "dnnl/window.h"
 
@@ -148,6 +149,15 @@ class InputGradient {
       std::fill_n(dx.write<float>(), dx.count(), 0.0F);
       return;
     }
+    if (Planes::suits(g, windows_.channels_first(), kIsDepthwise, Planes::Way::input_gradient)) {
+      Key key;
+      key << DimsView(dims) << w.dims();
+      const auto* filter = static_cast<const float*>(w.data());
+      planes_.with(
+          key, [&] { return std::make_unique<Planes>(g, Planes::Way::input_gradient); },
+          [&](const Planes& planes) { planes.run(dy.as<float>(), filter, {}, dx.write<float>()); });
+      return;
+    }
     Geometry lying = g;
     lying.lie_down();
     Key key;
@@ -192,6 +202,7 @@ class InputGradient {
 
   Windows windows_;
   Plans<Plan> plans_;
+  Plans<Planes> planes_;
   Weights weights_;
 };
 
@@ -213,6 +224,16 @@ class FilterGradient {
     if (dw.count() == 0) return;
     if (dy.count() == 0 || x.count() == 0) {
       std::fill_n(dw.write<float>(), dw.count(), 0.0F);
+      return;
+    }
+    if (Planes::suits(g, windows_.channels_first(), kIsDepthwise, Planes::Way::filter_gradient)) {
+      Key key;
+      key << x.dims() << DimsView(dims);
+      planes_.with(
+          key, [&] { return std::make_unique<Planes>(g, Planes::Way::filter_gradient); },
+          [&](const Planes& planes) {
+            planes.filter_gradient(x.as<float>(), dy.as<float>(), dw.write<float>());
+          });
       return;
     }
     Geometry lying = g;
@@ -260,6 +281,7 @@ class FilterGradient {
 
   Windows windows_;
   Plans<Plan> plans_;
+  Plans<Planes> planes_;
 };
 
 }  // namespace

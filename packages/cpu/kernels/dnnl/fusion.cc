@@ -293,6 +293,17 @@ void Fusion::norm(const Call& call, const std::vector<Tensor>& inputs, const Ste
   }
 }
 
+std::size_t Fusion::clamp(const std::vector<Tensor>& inputs, Clamp* out) const {
+  std::size_t done = 0;
+  if (starts_with_bias()) out->bias = inputs[steps_[done++].first].as<float>();
+  if (done == steps_.size()) return done;
+  const std::string& name = steps_[done].name;
+  if (name != "Relu" && name != "Relu6") return done;
+  out->low = 0;
+  if (name == "Relu6") out->high = 6;
+  return done + 1;
+}
+
 void Fusion::finish(const Call& call, const std::vector<Tensor>& inputs, const Tensor& y,
                     const Placed& placed, std::size_t done) const {
   if (done == steps_.size()) return;

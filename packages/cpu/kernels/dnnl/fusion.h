@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dnnl/planes.h"
 #include "dnnl/primitive.h"
 
 namespace drystone::cpu::dnnl_part {
@@ -42,6 +43,8 @@ class Fusion {
   std::vector<Operand> operands(const Call& call, const std::vector<Tensor>& inputs,
                                 std::size_t done, bool in_place = false,
                                 std::int64_t first = 0) const;
+  // The first steps that are a bias and Relu or Relu6, and how many they are: for what makes them itself.
+  std::size_t clamp(const std::vector<Tensor>& inputs, Clamp* out) const;
   // Steps among those that lose NaN: see dnnl/nan_watch.h.
   const std::vector<std::size_t>& hiding() const { return hiding_; }
 

@@ -63,14 +63,23 @@ def _gains_by_last(ctx: Context) -> bool:
     """Whether a convolution of the CPU has its channels first, and code that wants them last.
 
     That runs over the channels. A filter of one place with nothing after it is a product that is as
-    quick in either format: two transposes are not worth it for such alone.
+    quick in either format, and a depthwise convolution goes plane by plane: two transposes are not
+    worth it for such alone.
     """
     kernels = of_plugins()
     return any(
         node.op in kernels and _is_first(node) and (_slides(ctx, node) or _is_followed(ctx, node))
         for node in ctx.graph
-        if node.op.startswith(_CONVOLUTIONS) and ctx.device_type(node) == DEFAULT_TYPE
+        if node.op.startswith(_CONVOLUTIONS)
+        and not _is_by_planes(node)
+        and ctx.device_type(node) == DEFAULT_TYPE
     )
+
+
+def _is_by_planes(node: Node) -> bool:
+    """Whether it is depthwise, and no gradient whose windows would move by several places."""
+    moves = "BackpropInput" in node.op and any(step != 1 for step in node.attr("strides", ()))
+    return "Depthwise" in node.op and not moves
 
 
 def _is_first(node: Node) -> bool:
@@ -79,7 +88,7 @@ def _is_first(node: Node) -> bool:
 
 def _slides(ctx: Context, node: Node) -> bool:
     """Whether a convolution is more than a product, as far as its filter is known."""
-    if "Backprop" in node.op or "Depthwise" in node.op:
+    if "Backprop" in node.op:
         return True
     shape = ctx.shape(node.inputs[1])
     return shape is None or any(size != 1 for size in shape[:-2])

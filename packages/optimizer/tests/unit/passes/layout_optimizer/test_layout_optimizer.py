@@ -234,15 +234,33 @@ def test_c12_what_is_fetched_inside_of_the_cpus_images_agrees(seed: int) -> None
     assert again is after
 
 
+def test_c12_a_depthwise_layer_keeps_its_format_unless_its_gradient_moves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    op = "DepthwiseConv2dNativeBackpropInput"
+    monkeypatch.setattr(direction, "of_plugins", lambda: {op: ()})
+    for stride, converts in ((1, False), (2, True)):
+        m = Maker()
+        sizes = m.const("s", np.array([1, 3, 8, 8], np.int32))
+        weights = m.const("w", np.ones((3, 3, 3, 1), np.float32))
+        side = 8 // stride
+        m.op("Neg", "n", m.x(shape=(1, 3, side, side)), **F)
+        m.op(op, "a", sizes, weights, "n", strides=[1, 1, stride, stride], padding="SAME",
+             data_format="NCHW", **F)  # fmt: skip
+        m.op("Identity", "y", "a", **F)
+        after, _ = run_pass(m.graph, PASS, ["y:0"], ["x:0"])
+        assert (after is not m.graph) is converts
+
+
 def test_c12_a_fetched_layer_of_the_cpu_is_converted_and_fused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     m = Maker()
     m.x(shape=(1, 3, 8, 8))
-    weights = m.const("w", np.ones((3, 3, 3, 1), np.float32))
+    weights = m.const("w", np.ones((3, 3, 3, 3), np.float32))
     more: dict[str, Any] = {"padding": "SAME", "data_format": "NCHW", **F}
-    m.op("DepthwiseConv2dNative", "a", "x", weights, strides=[1] * 4, **more)
-    monkeypatch.setattr(direction, "of_plugins", lambda: {"DepthwiseConv2dNative": ()})
+    m.op("Conv2D", "a", "x", weights, strides=[1] * 4, **more)
+    monkeypatch.setattr(direction, "of_plugins", lambda: {"Conv2D": ()})
     feeds = {"x:0": np.random.default_rng(2).normal(size=(1, 3, 8, 8)).astype(np.float32)}
     after, _ = optimize_with_report(m.graph, ["a:0"], ["x:0"], OptimizerConfig(min_graph_nodes=-1))
     assert after["a/inner"].attr("data_format") == "NHWC"
@@ -251,7 +269,7 @@ def test_c12_a_fetched_layer_of_the_cpu_is_converted_and_fused(
     m.op("Relu", "y", "b", **F)
     after, _ = optimize_with_report(m.graph, ["y:0"], ["x:0"])
     assert after["y"].op == "Identity"
-    assert [n.op for n in after if "Depthwise" in n.op] == ["_FusedDepthwiseConv2dNative"]
+    assert [n.op for n in after if "Conv2D" in n.op] == ["_FusedConv2D"]
     assert not [n for n in after if n.op in ("Relu", "BiasAdd")]
     assert_same_values(m.graph, after, ["y:0"], feeds, exact=False)
 
@@ -377,7 +395,7 @@ def alone(size: int, form: str, op: str = "Conv2D") -> Maker:
 
 @pytest.mark.parametrize(("size", "form", "op", "gains"), [
     (3, "NCHW", "Conv2D", True), (1, "NCHW", "Conv2D", False), (3, "NHWC", "Conv2D", False),
-    (1, "NCHW", "DepthwiseConv2dNative", True),
+    (3, "NCHW", "DepthwiseConv2dNative", False),
 ])  # fmt: skip
 def test_c12_the_cpu_gets_channels_last_where_that_pays(
     size: int, form: str, op: str, gains: bool, monkeypatch: pytest.MonkeyPatch
