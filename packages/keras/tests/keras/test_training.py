@@ -123,6 +123,48 @@ def test_kinds_of_data_train_alike(kind: str) -> None:
     assert sorted(history) == ["loss", "mae"]
 
 
+@pytest.mark.parametrize("kind", ["class weights", "float16", "images", "states", "two inputs"])
+def test_executions_of_several_steps_are_one_call_with_the_same_bits(kind: str) -> None:
+    rng = np.random.default_rng(3)
+    x, y = rng.normal(size=(44, 6, 6, 2)).astype(F32), rng.integers(0, 3, 44)
+    given: Any = {"x": x, "y": y}
+    if kind == "class weights":
+        given["class_weight"] = {0: 1.0, 1: 2.0, 2: 0.5}
+    if kind == "two inputs":
+        given = {"x": [x, x[:, ::-1].copy()], "y": y, "sample_weight": rng.random(44).astype(F32)}
+
+    def trained(steps: int) -> tuple[Any, ...]:
+        keras.utils.set_random_seed(1)
+        keras.config.set_dtype_policy("mixed_float16" if kind == "float16" else "float32")
+        inputs = [keras.Input((6, 6, 2)) for _ in range(2 if kind == "two inputs" else 1)]
+        z = layers.Conv2D(3, 3)(inputs[0] if len(inputs) == 1 else layers.Add()(inputs))
+        if kind == "states":
+            z = layers.Dropout(0.3)(layers.BatchNormalization()(z))
+        z = layers.Dense(3, dtype="float32")(layers.Flatten()(layers.MaxPooling2D()(z)))
+        keras.config.set_dtype_policy("float32")
+        model = keras.Model(inputs, z)
+        loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+        model.compile("adam", loss, metrics=["accuracy"], steps_per_execution=steps)
+        ends: list[int] = []
+        seen = keras.callbacks.LambdaCallback(
+            on_train_batch_end=lambda batch, **_: ends.append(batch)
+        )
+        history = model.fit(
+            batch_size=5, epochs=2, shuffle=False, verbose=0, callbacks=[seen], **given
+        )
+        calls = len(model.train_function.step._loops)
+        return history.history, model.get_weights(), ends, calls
+
+    history, weights, ends, calls = trained(1)
+    assert (ends, calls) == ([*range(9), *range(9)], 0)
+    for steps, wanted in ((4, [3, 7, 11]), (16, [15])):
+        found = trained(steps)
+        assert found[0] == history
+        for one, other in zip(found[1], weights, strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert (found[2], found[3]) == (wanted * 2, 1)
+
+
 def test_torch_loaders() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     pairs = torch.utils.data.TensorDataset(torch.from_numpy(X), torch.from_numpy(Y))

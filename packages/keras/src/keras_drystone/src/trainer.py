@@ -347,10 +347,8 @@ class _Steps:
         self.step = step
 
     def __call__(self, batches: Iterable[Any]) -> Any:
-        logs: Any = {}
-        for batch in batches:
-            logs = self.step(batch)
-        return logs
+        given = list(batches)
+        return self.step.several(given) if given else {}
 
 
 def _batch(x: Any, y: Any, sample_weight: Any) -> Any:
