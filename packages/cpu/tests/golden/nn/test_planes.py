@@ -122,5 +122,5 @@ def test_pooling_is_right(kind: str, planes: tuple[int, int], padding: str) -> N
         for op, args in runs:
             (want,), (got,) = run_op(op, *args, **attrs), run_native(op, *args, **attrs)
             slack = 0.05 if kind == "bfloat16" else 1e-5
-            pair = [np.asarray(value).astype(np.float64) for value in (got, want)]
-            np.testing.assert_allclose(*pair, rtol=slack, atol=slack)
+            found, wanted = (np.asarray(value).astype(np.float64) for value in (got, want))
+            np.testing.assert_allclose(found, wanted, rtol=slack, atol=slack)
