@@ -13,6 +13,7 @@ import pytest
 from keras import layers
 
 from drystone_base.core.errors import DrystoneError
+from keras_drystone.src.ops import losses as normalizing
 
 F32 = np.float32
 RNG = np.random.default_rng(0)
@@ -163,6 +164,35 @@ def test_executions_of_several_steps_are_one_call_with_the_same_bits(kind: str) 
         for one, other in zip(found[1], weights, strict=True):
             np.testing.assert_array_equal(one, other)
         assert (found[2], found[3]) == (wanted * 2, 1)
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"axis": 1}, {"scale": False}, {"center": False}], ids=str
+)
+def test_images_are_normalized_by_one_op_as_by_many(
+    settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(2, 3, size=(12, 5, 4, 3)).astype(F32), rng.normal(size=(12, 2)).astype(F32)
+
+    def trained() -> tuple[Any, Any, int]:
+        keras.utils.set_random_seed(1)
+        inputs = keras.Input((5, 4, 3))
+        z = layers.BatchNormalization(**settings)(layers.Conv2D(4, 2)(inputs))
+        model = keras.Model(inputs, layers.Dense(2)(layers.Flatten()(layers.ReLU()(z))))
+        model.compile(keras.optimizers.SGD(0.05), "mse")
+        losses = [model.train_on_batch(x, y) for _ in range(4)]
+        ops = [node.op for node in model.train_function.step.traces[0].graph]
+        return losses, model.get_weights(), sum(op.startswith("FusedBatchNorm") for op in ops)
+
+    losses, weights, fused = trained()
+    assert fused == 2, "the layer and its gradient"
+    monkeypatch.setattr(normalizing, "_normalized_by_own_moments", lambda *_: None)
+    wanted, others, left = trained()
+    assert left == 0
+    np.testing.assert_allclose(losses, wanted, rtol=1e-5)
+    for one, other in zip(weights, others, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-3, atol=1e-5)
 
 
 def test_torch_loaders() -> None:

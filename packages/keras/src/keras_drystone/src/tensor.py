@@ -21,6 +21,9 @@ class SymbolicTensor(Tensor):
     keeps masks as attributes of tensors.
     """
 
+    moments_of: tuple[Any, Any, Any] | None = None
+    """The trace, output and axes that ``moments`` gave this for."""
+
     @property
     def dtype(self) -> Any:  # type: ignore[override]
         """The dtype as NumPy has it, as that of arrays is; ``"string"`` for texts."""

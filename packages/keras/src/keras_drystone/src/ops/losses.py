@@ -16,6 +16,7 @@ from keras_drystone.src.ops.activations import log_softmax
 from keras_drystone.src.ops.core import cast, convert_to_tensor, shape
 from keras_drystone.src.ops.creating import arange
 from keras_drystone.src.ops.operands import is_integer, kind_of, like, one_axis, promoted
+from keras_drystone.src.tensor import SymbolicTensor
 
 __all__ = [
     "batch_normalization", "binary_crossentropy", "categorical_crossentropy",
@@ -153,7 +154,38 @@ def moments(x: Any, axes: Any, keepdims: bool = False, synchronized: bool = Fals
         limit = float(np.finfo(np.float16).max)
         found = [e.clip(v, -limit, limit) for v in found]
     mean, variance = (cast(v, kind) if half else v for v in found)
+    if isinstance(x, SymbolicTensor) and isinstance(mean, SymbolicTensor):
+        mean.moments_of = variance.moments_of = (x.trace, x.place, axes)
     return mean, variance
+
+
+def _normalized_by_own_moments(
+    x: Any, mean: Any, variance: Any, axis: int, offset: Any, scale: Any, epsilon: float
+) -> Any:
+    """One op for images that are normalized by what ``moments`` gave for them; None for others.
+
+    Its gradient is by the image through the moments as well, in one op, too.
+    """
+    of: Any = getattr(mean, "moments_of", None)
+    if of is None or getattr(variance, "moments_of", None) != of or x.ndim != 4:
+        return None
+    place = one_axis(axis, 4)
+    over = sorted(one_axis(k, 4) for k in of[2]) if isinstance(of[2], list | tuple) else None
+    if place not in (1, 3) or over != [k for k in range(4) if k != place]:
+        return None
+    if (x.trace, x.place) != of[:2] or kind_of(x) != "float32":
+        return None
+    count = mean.shape[0]
+    if count is None:
+        return None
+    scale = np.ones(count, np.float32) if scale is None else shaping.reshape(scale, [count])
+    offset = np.zeros(count, np.float32) if offset is None else shaping.reshape(offset, [count])
+    if kind_of(scale) != "float32" or kind_of(offset) != "float32":
+        return None
+    none = np.zeros(0, np.float32)
+    layout = "NHWC" if place == 3 else "NCHW"
+    return emit("FusedBatchNormV3", x, scale, offset, none, none,
+                epsilon=float(epsilon), is_training=True, data_format=layout)  # fmt: skip
 
 
 def batch_normalization(
@@ -167,6 +199,9 @@ def batch_normalization(
 ) -> Any:
     """(x - mean) / sqrt(variance + epsilon) * scale + offset, as one factor and one summand."""
     x = convert_to_tensor(x)
+    found = _normalized_by_own_moments(x, mean, variance, axis, offset, scale, epsilon)
+    if found is not None:
+        return found
     sizes = [1] * x.ndim
     mean, variance = convert_to_tensor(mean), convert_to_tensor(variance)
     sizes[axis] = mean.shape[0]
