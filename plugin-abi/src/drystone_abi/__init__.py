@@ -12,7 +12,7 @@ from drystone_abi.headers import (
     get_link_flags,
 )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "ABI_VERSION",
