@@ -1,4 +1,4 @@
-"""Versions agree: pyproject.toml, `__version__`, ci/compat.toml, the pins, the page compat.md."""
+"""Versions agree: pyproject.toml, `__version__`, manifests, ci/compat.toml, pins, compat.md."""
 
 from __future__ import annotations
 
@@ -62,6 +62,13 @@ def _package(package: Package, tested: dict[str, str], released: set[str]) -> li
             f"{package.import_name}.__version__ is {declared}, "
             f"pyproject.toml says {package.version}"
         )
+    for manifest in package.manifests:
+        stated = load_toml(manifest)["version"]
+        if stated != package.version:
+            problems.append(
+                f"{package.dir}/{manifest.relative_to(package.path)} says {stated}, "
+                f"pyproject.toml says {package.version}"
+            )
     left_out = package.distribution not in released
     if not left_out and tested.get(package.distribution) != package.version:
         problems.append(

@@ -5,6 +5,7 @@ They read the tree and `ci/released/`; nothing is built.
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -138,24 +139,38 @@ def _too_low(package: Package, other: Package, text: str, names: list[str]) -> l
 
 def _contract(package: Package) -> list[str]:
     """A native package is built with a release of the contract that has the ABI it asks for."""
-    file, every = package.path / "CMakeLists.txt", packages(package.root)
-    text = file.read_text(encoding="utf-8") if file.exists() else ""
-    asked = re.search(r"find_package\(DrystonePluginABI (\d+\.\d+)", text)
-    if asked is None:
+    every, key = packages(package.root), "plugin-abi"
+    asked, place, stated = _asked(package)
+    if not asked:
         return []
-    wanted, key = number(asked[1]), "plugin-abi"
+    wanted = number(asked)
     fitting = [one for one in read_all(package.root, key) if number(one.abi) >= wanted]
-    says = f"{package.key} is built for ABI {asked[1]}"
+    says = f"{package.key} is built for ABI {asked}"
     if not fitting:
-        then = "then write that version into build-system.requires"
+        then = f"then write that version into {place}"
         return [f"{says}, which no release of {key} has: release {key} first, {then}"]
-    build = load_toml(package.path / "pyproject.toml")["build-system"]["requires"]
     name, needed = every[key].distribution, fitting[0].version
-    stated = [text for text in build if Requirement(text).name == name]
-    if stated and number(_lower(stated[0])) >= number(needed):
+    bounds = [text for text in stated if Requirement(text).name == name]
+    if bounds and number(_lower(bounds[0])) >= number(needed):
         return []
-    bound = f"write {name}>={needed} into build-system.requires"
-    return [f"{says}, which came with {key} {needed}: {bound}"]
+    return [f"{says}, which came with {key} {needed}: write {name}>={needed} into {place}"]
+
+
+def _asked(package: Package) -> tuple[str, str, list[str]]:
+    """The ABI that a package is built for, where its build says what it needs, and what it needs.
+
+    The host is built for the newest, and its own build backend asks for headers.
+    """
+    backend = package.path / "build-support" / "backend.py"
+    if backend.exists():
+        lock = (package.root / "plugin-abi" / "abi.lock").read_text(encoding="utf-8")
+        stated = re.findall(r'"(drystone-[\w-]+>=[\d.]+)"', backend.read_text(encoding="utf-8"))
+        return json.loads(lock)["abi_version"], "build-support/backend.py", stated
+    file = package.path / "CMakeLists.txt"
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    found = re.search(r"find_package\(DrystonePluginABI (\d+\.\d+)", text)
+    build = load_toml(package.path / "pyproject.toml").get("build-system", {}).get("requires", [])
+    return found[1] if found else "", "build-system.requires", build
 
 
 def _lower(requirement: str) -> str:

@@ -1,4 +1,4 @@
-"""Where versions stand: a package's own two places, and the sets of ci/compat.toml.
+"""Where versions stand: a package's own places, and the sets of ci/compat.toml.
 
 The newest set is what the tree holds. It is open, and its version of drystone not released, until
 the metapackage is: releases of other packages go into it, or begin the next one.
@@ -25,10 +25,12 @@ BESIDE = "[sets.beside]  # tested with the set, extras of the metapackage or too
 
 
 def write_version(package: Package, version: str) -> None:
-    """State the version in pyproject.toml and in `__version__`."""
+    """State the version in pyproject.toml, in `__version__` and in manifests of plugins."""
     _replace(package.path / "pyproject.toml", r'(?m)^version = ".*"$', f'version = "{version}"')
     init = package.source / "__init__.py"
     _replace(init, r'(?m)^__version__ = ".*"$', f'__version__ = "{version}"')
+    for manifest in package.manifests:
+        _replace(manifest, r'(?m)^version = ".*"$', f'version = "{version}"')
 
 
 def newest_set(root: Path) -> dict[str, Any]:

@@ -48,6 +48,11 @@ class Package:
         return self.path / "src" / self.import_name
 
     @property
+    def manifests(self) -> list[Path]:
+        """What hosts read of its plugins before they open them."""
+        return sorted([*self.path.glob("*.so.toml"), *self.path.glob("native/*.so.toml")])
+
+    @property
     def project(self) -> dict[str, Any]:
         """The `[project]` table of its pyproject.toml."""
         table: dict[str, Any] = load_toml(self.path / "pyproject.toml")["project"]

@@ -13,6 +13,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from ci.checks import version_sync
 from ci.release import __main__ as command
 from ci.release import gates, index, records, steps, symbols, versions, wheels
 from ci.release.simulation import page
@@ -256,6 +257,40 @@ def test_the_page_is_followed_whatever_waits_for_a_release(first: Path, release:
     assert set(last.values()) == {"0.1.0"}
     commit(first)
     assert release("optimizer", "0.1.1", "--check") == 0
+
+
+def test_the_host_is_built_for_the_newest_contract(
+    first: Path, release: Release, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its build backend says which headers it needs, where they are not beside it."""
+    backend = "packages/base/build-support/backend.py"
+    put(first, backend, 'NEEDED = ["drystone-plugin-abi>=0.1.0"]\n')
+    put(first, "packages/base/changelog.d/new.added.md", "It uses what the contract has now.\n")
+    put(first, "plugin-abi/abi.lock", '{"abi_version": "1.1", "hash": "b"}')
+    put(first, "plugin-abi/changelog.d/new.added.md", "More functions.\n")
+    commit(first)
+    assert release("plugin-abi", "0.1.1") == 0
+    capsys.readouterr()
+    assert said(release, capsys, "base", "0.1.1") == (
+        "refused: base is built for ABI 1.1, which came with plugin-abi 0.1.1: write "
+        "drystone-plugin-abi>=0.1.1 into build-support/backend.py\n"
+    )
+    change(first, backend, "0.1.0", "0.1.1")
+    commit(first)
+    assert release("base", "0.1.1", "--check") == 0
+
+
+def test_manifests_have_the_version_that_is_released(first: Path, release: Release) -> None:
+    manifest = "packages/base/native/libx.so.toml"
+    put(first, manifest, 'name = "x"\nversion = "0.1.0"\n')
+    put(first, "packages/base/changelog.d/x.added.md", "A plugin.\n")
+    commit(first)
+    assert release("base", "0.1.1") == 0
+    assert load_toml(first / manifest)["version"] == "0.1.1"
+    change(first, manifest, "0.1.1", "0.1.0")
+    assert version_sync.find(first) == [
+        "packages/base/native/libx.so.toml says 0.1.0, pyproject.toml says 0.1.1"
+    ]
 
 
 def test_a_contract_that_is_not_released_is_refused_then_needs_its_bound(

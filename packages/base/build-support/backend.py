@@ -34,7 +34,7 @@ _Settings = dict[str, list[str] | str] | None
 
 
 def _headers() -> list[str]:
-    return [] if _BESIDE.is_dir() else ["drystone-plugin-abi>=0.1.0"]
+    return [] if _BESIDE.is_dir() else ["drystone-plugin-abi>=0.2.0"]
 
 
 def get_requires_for_build_wheel(config_settings: _Settings = None) -> list[str]:
