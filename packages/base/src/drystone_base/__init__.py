@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from drystone_base.tracing.tensor import Tensor as Tensor
     from drystone_base.tracing.variable import Variable as Variable
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 STARTED = time.time()  # seconds since 1970: files of code that are newer are not what runs here
 
 # Where each public name lives, "" for one that is itself a module. Modules are imported when a name
