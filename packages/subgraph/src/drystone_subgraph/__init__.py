@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from drystone_subgraph.regions.report import PartitionReport as PartitionReport
     from drystone_subgraph.regions.report import Segment as Segment
 
-__version__ = "0.1.0"
+__version__ = "0.1.1"
 
 # Where each public name lives; modules are imported when a name is first asked for.
 _HOME = {
