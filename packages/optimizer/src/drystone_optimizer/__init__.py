@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from drystone_optimizer.plugins.sources import optimizers as optimizers
     from drystone_optimizer.plugins.sources import register as register
 
-__version__ = "0.1.0"
+__version__ = "0.1.1"
 
 # Where each public name lives; modules are imported when a name is first asked for.
 _HOME = {
