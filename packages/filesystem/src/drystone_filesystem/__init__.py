@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from drystone_filesystem.to_fsspec import offer_to_fsspec as offer_to_fsspec
     from drystone_filesystem.transfer import progress as progress
 
-__version__ = "0.1.0"
+__version__ = "0.1.1"
 
 _OPTIONS = "drystone_base.host.filesystem_options"
 # Where each public name lives, "" for one that is itself a module; imported when first asked for.
