@@ -14,7 +14,7 @@ except ImportError as error:
 
 __all__ = ["__version__", "store"]
 
-__version__ = "0.1.0"
+__version__ = "0.1.1"
 
 
 def store() -> ObjectStore:
