@@ -12,7 +12,7 @@ except ImportError as error:
 
 __all__ = ["__version__", "hdfs", "http", "https"]
 
-__version__ = "0.1.0"
+__version__ = "0.1.1"
 
 
 def http() -> Web:
