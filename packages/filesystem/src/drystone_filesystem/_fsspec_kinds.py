@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
-__all__ = ["behind", "inherits", "is_one_of", "own", "protocols", "turn_of"]
+__all__ = ["behind", "inherits", "is_one_of", "own", "protocols", "turn_of", "uncached"]
 
 _ONE_AT_A_TIME: Final = frozenset(("ftp", "sftp", "ssh", "tar", "libarchive"))
 """Protocols with one connection, or one open file, that mix up what threads ask at once."""
@@ -60,6 +60,27 @@ def own(filesystem: AbstractFileSystem) -> dict[str, Any]:
 
 
 def protocols(filesystem: AbstractFileSystem) -> tuple[str, ...]:
-    """The names of a filesystem's protocol."""
+    """The names of a filesystem's protocol.
+
+    That of the web states none before fsspec 2025.10 unless it is made by name; its class is
+    registered under them.
+    """
     said: str | tuple[str, ...] = filesystem.protocol
-    return (said,) if isinstance(said, str) else tuple(said)
+    stated = (said,) if isinstance(said, str) else tuple(said)
+    if stated != ("abstract",):
+        return stated
+    from fsspec.registry import known_implementations
+
+    kinds = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(filesystem).__mro__}
+    names = (name for name, one in known_implementations.items() if one["class"] in kinds)
+    return tuple(names) or stated
+
+
+def uncached(filesystem: AbstractFileSystem) -> AbstractFileSystem:
+    """What caches keep files of: they have the same paths.
+
+    Before fsspec 2025.5 a cache of the web looks for a URL in a folder, where it is not.
+    """
+    from fsspec.implementations.cached import CachingFileSystem
+
+    return next(one for one in behind(filesystem) if not issubclass(type(one), CachingFileSystem))

@@ -12,7 +12,7 @@ from weakref import WeakSet
 
 from drystone_base.core.arguments import explaining
 from drystone_base.core.errors import HostError
-from drystone_filesystem._fsspec_kinds import inherits, is_one_of, turn_of
+from drystone_filesystem._fsspec_kinds import inherits, is_one_of, turn_of, uncached
 from drystone_filesystem._fsspec_web import hold_redirects, reason, web_scheme
 from drystone_filesystem.store import Stat, Store, Upload
 
@@ -102,7 +102,8 @@ class FsspecStore(Store):
         """Ask for the details of one path."""
         if not path:
             return Stat(0, 0, True)
-        info = self.filesystem.info(self._path(path))
+        asked = uncached(self.filesystem) if self._web else self.filesystem
+        info = asked.info(self._path(path))
         directory, size = info.get("type") == "directory", info.get("size")
         if size is None and not directory:  # a server need not say it
             size = len(self.filesystem.cat_file(self._path(path)))
