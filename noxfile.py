@@ -73,10 +73,10 @@ def tests(session: nox.Session) -> None:
     """Everything a change must pass; one closing line. `-- --any-order`: tests in three orders."""
     session.env["OPENBLAS_NUM_THREADS"] = "1"  # one thread a worker
     session.env["HOST_OBJECTS"] = str(OBJECTS / "base")  # what is built once need not be again
-    session.install(*third_party(), *requirements("lint", "types", "docs", "test"))
     steps = Steps(CommandFailed)
     with ThreadPoolExecutor(2) as beside:  # what needs no wheel does not wait for them
-        building = beside.submit(build_packages, session, quick=True)
+        building = beside.submit(build_packages, session, quick=True)  # which needs uv alone
+        session.install(*third_party(), *requirements("lint", "types", "docs", "test"))
         typing = beside.submit(run_types, session)
         lint_steps(session, steps)
         steps.run("site", partial(build_site, session))
