@@ -5,4 +5,4 @@ Sessions ask for it by name: ``SessionConfig(subgraphs="gpu")``.
 
 __all__ = ["__version__"]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
