@@ -15,4 +15,4 @@ except ImportError as error:
 
 __all__ = ["CAPABILITIES", "Capabilities", "Subject", "__version__", "read_capabilities"]
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
