@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from drystone_base import *  # noqa: F403
     from drystone_base import __all__ as __all__
 
-__version__ = "0.1.1"
+__version__ = "0.2.0"
 
 _PACKAGES = {
     "config": "drystone.config",
