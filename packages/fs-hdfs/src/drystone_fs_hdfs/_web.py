@@ -41,11 +41,12 @@ _REDIRECTS: Final = 5
 
 @dataclass
 class Answer:
-    """Status, headers by lower-case name, and the body where no other code took it."""
+    """Status, headers by lower-case name, the body where no other code took it, who answered."""
 
     status: int
     headers: dict[str, str]
     body: bytearray = field(default_factory=bytearray)
+    url: str = ""
 
 
 class Source(Protocol):

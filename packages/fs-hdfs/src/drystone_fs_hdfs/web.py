@@ -29,7 +29,8 @@ _SUMS: Final = (
 class Web(WebStore):
     """``host/path`` on web servers, where nothing is written.
 
-    A path that leads to itself with a slash is a directory. Some servers list what is in one.
+    A path that leads to its name with a slash is a directory, also where that has moved. Some
+    servers list what is in one.
     """
 
     def __init__(self, scheme: str) -> None:
@@ -46,13 +47,14 @@ class Web(WebStore):
 
         Raises ``IsADirectoryError`` for a directory.
         """
-        url = first = self._url(path)
+        url = self._url(path)
         for _ in range(_REDIRECTS):
             answer = asked(path, method, url, headers=headers, into=into, redirect=False)
             if answer.status not in _LEADING or not answer.headers.get("location"):
+                answer.url = url
                 return answer
-            url = redirected(path, url, answer.headers["location"])
-            if urlsplit(url).path == f"{urlsplit(first).path}/":
+            before, url = url, redirected(path, url, answer.headers["location"])
+            if _is_with_slash(url, before):
                 raise IsADirectoryError(f"{path} is a directory")
         raise StoreFailure("FAILED_PRECONDITION", f"{path}: over {_REDIRECTS} redirects in a row")
 
@@ -104,7 +106,7 @@ class Web(WebStore):
         folder = path.rstrip("/") + "/"
         answer = self._asked(folder, "GET", _PLAIN, into)
         kind = answer.headers.get("content-type", "")
-        names = listed(bytes(page), self._url(folder)) if kind.startswith("text/html") else None
+        names = listed(bytes(page), answer.url) if kind.startswith("text/html") else None
         if answer.status != 200 or names is None or len(page) == _LONGEST_PAGE:
             raise NotImplementedError("this web server does not tell the names of its files")
         return names
@@ -161,6 +163,12 @@ _BY_TIME: Final = "W/ "
 """Before a time that stands for an entity tag: a weak one."""
 _OLD: Final = 60
 _CHANGED: Final = "was changed while it was read: open it again"
+
+
+def _is_with_slash(url: str, before: str) -> bool:
+    """Whether a URL is of the same name as the one before, and of a directory only now."""
+    name = urlsplit(before).path.rpartition("/")[2]
+    return bool(name) and urlsplit(url).path.endswith(f"/{name}/")
 
 
 def _failed(path: str, answer: Answer) -> Exception:

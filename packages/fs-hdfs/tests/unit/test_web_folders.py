@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import io
 import threading
 from collections.abc import Iterator
 from http import HTTPStatus
@@ -57,6 +58,52 @@ def test_a_saved_model_in_a_folder(served: str, tmp_path: Path, slash: str) -> N
     doubling(tmp_path / "a b" / "m")
     model = ds.load(f"{served}/a b/m{slash}")
     assert model(x=np.ones(2, np.float32))["y"].tolist() == [2, 2]
+
+
+class Moved(Plain):
+    """A site of which all has moved: to the name as it is, or to that with a slash at once."""
+
+    def do_GET(self) -> None:
+        """The page, or where it is now."""
+        old, _, rest = self.path.lstrip("/").partition("/")
+        if old not in ("old", "older"):
+            super().do_GET()
+            return
+        slash = "" if old == "old" or "." in rest or rest.endswith("/") else "/"
+        self.send_response(301)
+        self.send_header("Location", f"/new/{rest}{slash}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def list_directory(self, path: Any) -> Any:
+        """With links from the top of the site, as IIS has them."""
+        links = "".join(f'<a href="{self.path}{p.name}">.</a>' for p in Path(path).iterdir())
+        page = f"<title>Directory listing</title>{links}".encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.send_header("Content-Length", str(len(page)))
+        self.end_headers()
+        return io.BytesIO(page)
+
+    do_HEAD = do_GET  # noqa: N815
+
+
+@pytest.mark.parametrize("place", ["old", "older"])
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_a_saved_model_that_has_moved(place: str, slash: str, tmp_path: Path) -> None:
+    doubling(tmp_path / "new" / "m")
+    handler = functools.partial(Moved, directory=str(tmp_path))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+    try:
+        top = f"http://127.0.0.1:{server.server_address[1]}/{place}"
+        names = [p.name for p in as_path(f"{top}/m{slash}").iterdir()]
+        assert "saved_model.pb" in names
+        model = ds.load(f"{top}/m{slash}")
+        assert model(x=np.ones(2, np.float32))["y"].tolist() == [2, 2]
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 def test_folders_and_files_are_told_apart(served: str, tmp_path: Path) -> None:
