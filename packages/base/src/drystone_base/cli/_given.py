@@ -2,7 +2,8 @@
 
 Of ``NAME=VALUE``, the value is JSON (``{"b64": "..."}`` stands for bytes, as in TensorFlow
 Serving), a file of values by its suffix (.npy, .npz, .json), or ``@FILE``, whose bytes are one
-string, whatever they are; ``@-`` reads the standard input.
+string, whatever they are; ``@-`` reads the standard input. One string is fed as a batch of one to
+an input of the signature that is a vector.
 """
 
 from __future__ import annotations

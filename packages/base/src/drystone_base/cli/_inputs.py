@@ -272,10 +272,12 @@ def _bind(
     specs = signature.inputs if signature else {}
     known = {spec.tensor: spec.tensor for spec in specs.values()}
     known |= {name: spec.tensor for name, spec in specs.items()}
-    feeds = {
-        known[name] if name in known else _tensor(loaded.graph, name, specs): array
-        for name, array in arrays.items()
-    }
+    vectors = {spec.tensor for spec in specs.values() if spec.shape in ((-1,), (1,))}
+    feeds: dict[str, Any] = {}
+    for name, array in arrays.items():
+        tensor = known[name] if name in known else _tensor(loaded.graph, name, specs)
+        is_one_text = isinstance(array, bytes | str) and tensor in vectors  # of a batch
+        feeds[tensor] = [array] if is_one_text else array
     given = {_full(tensor) for tensor in feeds}
     missing = [n for n, s in specs.items() if not (s.optional or _full(s.tensor) in given)]
     if complete and missing and arrays:

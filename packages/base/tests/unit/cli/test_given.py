@@ -105,6 +105,9 @@ def test_any_bytes_go_in_and_come_out(tmp_path: Path) -> None:
     (tmp_path / "b.bin").write_bytes(ANY_BYTES)
     given = ("--input", f"text=@{tmp_path / 'b.bin'}")
     done = drystone("run", model, *given, "--outputs", str(out))
+    assert done.exit_code == 0, done.output
+    assert read_npz(out)["same"].tolist() == [ANY_BYTES]  # a batch of one
+    done = drystone("run", model, "--input", 'text=[["a"]]', "--outputs", str(out))
     assert (done.exit_code, "must have the placeholder's shape" in done.stderr) == (2, True)
     given = ("--input", 'text=["a", {"b64": "AP8A"}]')
     done = drystone("run", model, *given, "--outputs", str(out))
