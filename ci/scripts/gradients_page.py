@@ -45,6 +45,8 @@ What they give does not change smoothly with their inputs.
 
 {behind}
 
+{reasons}
+
 ## Ops of floats that neither has a rule of ({rest})
 
 Ops with a kernel, that take floats and give floats: optimizers' updates, gradients of gradients,
@@ -52,6 +54,23 @@ quantized layers, collectives and others.
 
 {without}
 """
+
+
+_REASONS = {
+    "TensorArray": "arrays of v1 loops, which frames run: functions have lists, which have rules",
+    "ImageProjectiveTransform": "TensorFlow's rule transforms by the inverse matrix, which is the "
+    "gradient of no interpolation but of exact turns and moves",
+    "Xla": "where tensors lie, which programs for one machine do not state",
+    "Debug": "TensorFlow's rule finds a debugger of its own process",
+    "EagerPyFunc": "Python that is called has no graph to go back through",
+    "_EagerConst": "TensorFlow's rule raises",
+    "Eig": "eigenvectors are defined up to a complex factor; `SelfAdjointEig` has a rule",
+    "SparseMatrixMatMul": "compressed rows are a variant, of which no gradient is summed",
+    "StatelessParameterizedTruncatedNormal": "draw with `StatelessTruncatedNormalV2` and scale",
+    "QuantizeAndDequantizeV4Grad": "0 but where TensorFlow's own rule repeats the first",
+    "ApproxTopK": "an op of TPUs; `TopKV2` has a rule",
+}
+"""By the beginning of their names, why ops have no rule."""
 
 
 class States(NamedTuple):
@@ -102,8 +121,18 @@ def page(found: States) -> str:
         rules=len(found.rules), constants=len(found.constants), theirs=len(found.behind),
         rest=len(found.without), with_rule=_listed(found.rules),
         constant=_listed(found.constants), behind=_listed(found.behind),
+        reasons=_reasons(found.behind),
         without=_listed(found.without),
     )  # fmt: skip
+
+
+def _reasons(ops: Sequence[str]) -> str:
+    """A line for each reason; raises ``SystemExit`` for an op without one."""
+    for op in ops:
+        if not op.startswith(tuple(_REASONS)):
+            raise SystemExit(f"{op} has no gradient rule, and no reason for that in {__file__}")
+    kept = [(k, v) for k, v in _REASONS.items() if any(op.startswith(k) for op in ops)]
+    return "\n".join(f"- `{k}{'*' * (k not in ops)}`: {v}." for k, v in kept)
 
 
 def _listed(ops: Iterable[str]) -> str:

@@ -41,6 +41,8 @@ ELSEWHERE = {
          "TensorListFromTensor", "TensorListStack", "TensorListConcat", "TensorListConcatV2",
          "TensorListSplit", "TensorListGather", "TensorListScatter", "TensorListScatterV2",
          "TensorListScatterIntoExistingList", "TensorListResize"), "test_gradients_of_lists"),
+    **dict.fromkeys(("RandomGamma", "StatelessRandomGammaV2", "StatelessRandomGammaV3"),
+                    "test_gradients_of_samples"),
     "DrystoneCustomGradient": "tracing/test_functions",
     "ReadVariableOp": "test_gradients", "ResourceGather": "test_gradients",
     "ResourceGatherNd": "test_gradients", "RefIdentity": "test_gradients",

@@ -267,3 +267,100 @@ def _printed(rng: Rng, _: str) -> Case:
       "BesselK1e", "Spence")  # fmt: skip
 def _bessel(rng: Rng, _: str) -> Case:
     return Case([floats(rng, *shape_of(rng), low=0.4, high=2.5)])
+
+
+# ---- bands, triangular factors and roots ---------------------------------------------------------
+
+
+@case("TridiagonalMatMul")
+def _tridiagonal_product(rng: Rng, _: str) -> Case:
+    rows = [floats(rng, 2, 1, 4) for _ in range(3)]
+    return Case([*rows, floats(rng, 2, 4, 3)])
+
+
+@case("TridiagonalSolve")
+def _tridiagonal_solve(rng: Rng, _: str) -> Case:
+    diagonals = floats(rng, 2, 3, 4)
+    diagonals[:, 1] += 5
+    return Case([diagonals, floats(rng, 2, 4, 3)], {"partial_pivoting": bool(rng.integers(2))})
+
+
+@case("BandedTriangularSolve")
+def _banded(rng: Rng, _: str) -> Case:
+    lower, adjoint = (bool(rng.integers(2)) for _ in range(2))
+    bands = floats(rng, 1, 2, 4)
+    bands[:, 0 if lower else -1] += 4
+    return Case([bands, floats(rng, 3, 4, 2)], {"lower": lower, "adjoint": adjoint})
+
+
+@case("Lu")
+def _lu(rng: Rng, _: str) -> Case:
+    return Case([floats(rng, 2, 4, 4)], of=[0])
+
+
+@case("MatrixSquareRoot")
+def _root(rng: Rng, _: str) -> Case:
+    x = floats(rng, 2, 3, 3)
+    return Case([x @ np.swapaxes(x, -1, -2) + 2 * np.eye(3) + 0.2 * floats(rng, 2, 3, 3)])
+
+
+# ---- ragged tensors ------------------------------------------------------------------------------
+
+
+@case("RaggedTensorToSparse")
+def _ragged_to_sparse(rng: Rng, _: str) -> Case:
+    splits = [np.array([0, 2, 2, 3], np.int64), np.array([0, 1, 3, 4], np.int64)]
+    return Case([splits, floats(rng, 4)])
+
+
+@case("RaggedFillEmptyRows")
+def _ragged_fill(rng: Rng, _: str) -> Case:
+    return Case([np.array([0, 0, 2], np.int64), floats(rng, 3), np.int64(4), floats(rng)])
+
+
+@case("RaggedGather")
+def _ragged_gather(rng: Rng, _: str) -> Case:
+    given = [[np.array([0, 2, 2, 5], np.int64)], floats(rng, 5, 2), ints(2, 0, 2)]
+    return Case(given, {"OUTPUT_RAGGED_RANK": 1})
+
+
+@case("RaggedTensorToTensor")
+def _ragged_to_tensor(rng: Rng, _: str) -> Case:
+    default = floats(rng) if rng.integers(2) else floats(rng, 2)
+    shape = np.array([3, 2, 2] if rng.integers(2) else [-1, -1, 2], np.int64)
+    given = [shape, floats(rng, 5, 2), default, [np.array([0, 3, 3, 5], np.int64)]]
+    return Case(given, {"row_partition_types": ["ROW_SPLITS"]})
+
+
+@case("SparseSparseMaximum", "SparseSparseMinimum")
+def _of_two(rng: Rng, _: str) -> Case:
+    values = apart(rng, 8)
+    sides = [[_places(rng, 3, 4), v, _shape(3, 4)] for v in (values[:4], values[4:])]
+    return Case([*sides[0], *sides[1]])
+
+
+# ---- others --------------------------------------------------------------------------------------
+
+
+@case("RGBToHSV")
+def _hsv(rng: Rng, _: str) -> Case:
+    return Case([rng.permuted(np.tile([0.2, 0.5, 0.8], (3, 4, 1)), axis=-1) + floats(
+        rng, 3, 4, 3, low=-0.05, high=0.05)])  # fmt: skip
+
+
+@case("IsotonicRegression")
+def _isotonic(rng: Rng, _: str) -> Case:
+    return Case([apart(rng, 2, 6)], {"output_dtype": "float64"}, of=[0])
+
+
+@case("XlaEinsum")
+def _einsum_of_two(rng: Rng, _: str) -> Case:
+    return Case([floats(rng, 2, 3), floats(rng, 3, 4)], {"equation": "ij,jk->ki"}, loose=True)
+
+
+@case("MatrixSolveLs")
+def _least_squares(rng: Rng, _: str) -> Case:
+    rows, columns = [(5, 3), (3, 5), (4, 4)][int(rng.integers(3))]
+    weight = 0.5 * int(rng.integers(2))
+    given = [floats(rng, 2, rows, columns), floats(rng, 2, rows, 2), np.array(weight)]
+    return Case(given, {"fast": True}, by=[0, 1])

@@ -153,7 +153,28 @@ def special(x: Any, w: Any) -> Any:
     )
 
 
-@pytest.mark.parametrize("compute", [dense, layers, gathers, scans, special])
+def systems(x: Any, w: Any) -> Any:
+    a, right = tf.reshape(x, [2, 4, 4]) + 4 * tf.eye(4), tf.reshape(w, [2, 4, 4])
+    bands = a[:, :3] + tf.constant([[0.0], [5.0], [0.0]])
+    found = [
+        tf.linalg.tridiagonal_solve(bands, right, diagonals_format="compact"),
+        tf.linalg.tridiagonal_matmul(bands, right, diagonals_format="compact"),
+        tf.linalg.banded_triangular_solve(bands[:, 1:], right),
+        tf.linalg.lstsq(a[:, :, :3], right),
+        tf.linalg.lstsq(a[:, :3], right[:, :3], l2_regularizer=0.5),
+        tf.linalg.sqrtm(a),
+    ]
+    colors = tf.image.rgb_to_hsv(tf.reshape(tf.reshape(x, [-1])[:30], [5, 2, 3]))
+    return tf.add_n([tf.reduce_sum(y**2) for y in found]) + tf.reduce_sum(colors**2)
+
+
+def uneven(x: Any, w: Any) -> Any:
+    rows = tf.RaggedTensor.from_row_splits(w, [0, 3, 3, 16], validate=False)
+    whole, taken = rows.to_tensor(default_value=0.5), tf.gather(rows, [2, 0, 2])
+    return tf.reduce_sum(whole**2) + tf.reduce_sum(taken.flat_values**2) + tf.reduce_sum(x)
+
+
+@pytest.mark.parametrize("compute", [dense, layers, gathers, scans, special, systems, uneven])
 def test_gradients_of_tensorflows_graphs(compute: Any) -> None:
     """A graph that TensorFlow made, with TensorFlow's gradients in it: ours beside them."""
     shapes = {"x": [2, 16], "w": [16, 2]}

@@ -30,13 +30,14 @@ data_flow.tensor_list TensorListConcat TensorListConcatV2 TensorListFromTensor T
   TensorListGetItem TensorListPopBack TensorListPushBack TensorListResize TensorListScatter
   TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem TensorListSplit
   TensorListStack
-image.image CropAndResize ResizeBicubic ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor
-  ResizeNearestNeighborGrad ScaleAndTranslate
+image.image CropAndResize RGBToHSV ResizeBicubic ResizeBilinear ResizeBilinearGrad
+  ResizeNearestNeighbor ResizeNearestNeighborGrad ScaleAndTranslate
 image.patches ExtractImagePatches ExtractVolumePatches
-linalg.decompositions Qr SelfAdjointEig SelfAdjointEigV2 Svd
-linalg.einsum Einsum
+linalg.banded BandedTriangularSolve TridiagonalMatMul TridiagonalSolve
+linalg.decompositions Lu MatrixSquareRoot Qr SelfAdjointEig SelfAdjointEigV2 Svd
+linalg.einsum Einsum XlaEinsum
 linalg.linalg Cholesky LogMatrixDeterminant MatrixDeterminant MatrixInverse MatrixSolve
-  MatrixTriangularSolve
+  MatrixSolveLs MatrixTriangularSolve
 linalg.matmul BatchMatMul BatchMatMulV2 BatchMatMulV3 MatMul SparseMatMul
 math.complex Angle Complex ComplexAbs Conj ConjugateTranspose Imag Real
 math.elementwise_binary AccumulateNV2 Add AddN AddV2 Atan2 ClipByValue Cross Div DivNoNan
@@ -46,10 +47,10 @@ math.elementwise_unary Abs Acos Acosh Asin Asinh Atan Atanh BesselI0e Cos Cosh D
   Erfinv Exp Expm1 Inv InvGrad Lgamma Log Log1p Ndtri Neg Reciprocal ReciprocalGrad Rsqrt
   RsqrtGrad Sigmoid SigmoidGrad Sin Sinh Sqrt SqrtGrad Square Tan Tanh TanhGrad
 math.reduction Cumprod Cumsum EuclideanNorm Max Mean Min NthElement Prod Sum
-math.segment SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum SparseSegmentMean
-  SparseSegmentMeanWithNumSegments SparseSegmentSqrtN SparseSegmentSqrtNWithNumSegments
-  SparseSegmentSum SparseSegmentSumWithNumSegments UnsortedSegmentMax UnsortedSegmentMin
-  UnsortedSegmentProd UnsortedSegmentSum
+math.segment IsotonicRegression SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum
+  SparseSegmentMean SparseSegmentMeanWithNumSegments SparseSegmentSqrtN
+  SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumWithNumSegments
+  UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum
 math.special BesselI0 BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e
   BesselY0 BesselY1 Betainc CumulativeLogsumexp Dawsn Expint FresnelCos FresnelSin Igamma
   Igammac Polygamma Spence Zeta
@@ -65,8 +66,11 @@ nn.pooling AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad FractionalAvgPool Fractio
   MaxPool MaxPool3D MaxPool3DGrad MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad MaxPoolGradV2
   MaxPoolV2 MaxPoolWithArgmax
 nn.recurrent BlockLSTM BlockLSTMV2 GRUBlockCell LSTMBlockCell
+random.gamma RandomGamma StatelessRandomGammaV2 StatelessRandomGammaV3
+sparse.ragged RaggedFillEmptyRows RaggedGather RaggedTensorToSparse RaggedTensorToTensor
 sparse.sparse SparseAdd SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul
   SparseFillEmptyRows SparseReduceSum SparseReorder SparseSlice SparseSoftmax
-  SparseTensorDenseAdd SparseTensorDenseMatMul SparseToDense
+  SparseSparseMaximum SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul
+  SparseToDense
 state.variables ReadVariableOp ResourceGather ResourceGatherNd
 """

@@ -24,7 +24,7 @@ from drystone_base.ops.defs import find
 SYMMETRIC = {"Cholesky", "SelfAdjointEig", "SelfAdjointEigV2"}
 """Ops of symmetric matrices, of which only symmetric differences have a meaning."""
 
-MANY_SHAPES = {"Qr", "Svd"}
+MANY_SHAPES = {"MatrixSolveLs", "Qr", "Svd"}
 """Ops whose rules differ for wide, square and tall matrices."""
 
 

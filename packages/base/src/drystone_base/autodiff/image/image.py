@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
+
+import numpy as np
 
 from drystone_base.autodiff._registry import Grads, rule
 from drystone_base.core.dtypes import INT32
@@ -55,3 +57,27 @@ def _scale_and_translate(b: Builder, node: Node, grads: list[Any]) -> Grads:
     attrs = {k: node.full_attrs()[k] for k in ("kernel_type", "antialias")}
     given = b("ScaleAndTranslateGrad", grads[0], x, scale, translation, **attrs)
     return [given, None, None, None]
+
+
+_OTHERS: Final = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0]])
+"""By the largest of red, green and blue, which of the others the hue counts up and down."""
+
+
+@rule("RGBToHSV")
+def _to_hsv(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """Value is the largest, saturation 1 - least / largest, hue others / 6 (largest - least)."""
+    x, last = node.inputs[0], b.const(-1, INT32)
+    hue, saturation, value = ((b.node("Split", last, grads[0], num_split=3), k) for k in range(3))
+    size, one, zero = b.const(3, INT32), b.like(1, x), b.like(0, x)
+    top, low = (b("OneHot", b(op, x, last), size, one, zero) for op in ("ArgMax", "ArgMin"))
+    largest, least = (b(op, x, last, keep_dims=True) for op in ("Max", "Min"))
+    others = b("Einsum", [top, b("Cast", b.const(_OTHERS), DstT=b.dtype(x))],
+               equation="...j,jc->...c")  # fmt: skip
+    between = b("Mul", b.like(6, x), b("Sub", largest, least))
+    turn = b("DivNoNan", b("Sum", b("Mul", others, x), last, keep_dims=True), between)
+    widths = b("Mul", b("Mul", b.like(6, x), turn), b("Sub", top, low))
+    of_hue = b("DivNoNan", b("Sub", others, widths), between)
+    share = b("DivNoNan", least, largest)
+    of_saturation = b("DivNoNan", b("Sub", b("Mul", share, top), low), largest)
+    parts = [b("Mul", hue, of_hue), b("Mul", saturation, of_saturation), b("Mul", value, top)]
+    return [b("AddN", parts)]

@@ -167,3 +167,52 @@ def _of_svd(b: Builder, factors: tuple[Output, Output, Output], grads: list[Any]
     within = _times(b, _times(b, u, inner), v, right=True)
     left, right = _times(b, leaving(u, gu), v, right=True), _times(b, u, leaving(v, gv), right=True)
     return b("AddV2", within, b("AddV2", left, right))
+
+
+# ---- triangular factors, and roots ---------------------------------------------------------------
+
+
+@rule("Lu")
+def _lu(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """L⁻ᵀ (lower(Lᵀ g_l) + upper(g_u Uᵀ)) U⁻ᵀ, its rows where the matrix had them."""
+    factors, order, g = (node, 0), (node, 1), grads[0]
+    diagonal = b("MatrixDiagPart", factors)
+    unit = b("MatrixSetDiag", factors, b("OnesLike", diagonal))
+    lower, upper = _part(b, unit, -1, 0), _part(b, factors, 0, -1)
+    of_upper = _part(b, g, 0, -1)
+    by_lower = _part(b, _times(b, lower, b("Sub", g, of_upper), left=True), -1, 0)
+    strict = b("MatrixSetDiag", by_lower, b("ZerosLike", diagonal))
+    inner = b("AddV2", strict, _part(b, _times(b, of_upper, upper, right=True), 0, -1))
+    left = b("MatrixTriangularSolve", lower, inner, lower=True, adjoint=True)
+    bounds = [b.const([k], INT32) for k in (-1, 0, 1)]
+    size = b("StridedSlice", b.shape(diagonal), *bounds, end_mask=1, shrink_axis_mask=1)
+    return [_times(b, _one_hot(b, order, size, g), _by_triangle(b, left, upper), left=True)]
+
+
+def _one_hot(b: Builder, places: Output, size: Output, like: Output) -> Output:
+    return b("OneHot", places, size, b.like(1, like), b.like(0, like))
+
+
+@rule("MatrixSquareRoot")
+def _square_root(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """The solution of Yᴴ x + x Yᴴ = g, of all elements of x in a row."""
+    root, g = (node, 0), grads[0]
+    if b.dtype(root).is_complex:
+        root = b("Conj", root)
+    ones = b("MatrixDiag", b("OnesLike", b("MatrixDiagPart", root)))
+    both = b("AddV2", b("Einsum", [root, ones], equation="...ca,...bd->...abcd"),
+             b("Einsum", [ones, root], equation="...ac,...bd->...abcd"))  # fmt: skip
+    batch, size = _sizes(b, root)
+    square = b("Mul", size, size)
+    zero, one = b.const(0, INT32), b.const([1], INT32)
+    matrix = b("Reshape", both, b("ConcatV2", [batch, square, square], zero))
+    column = b("Reshape", g, b("ConcatV2", [batch, square, one], zero))
+    return [b("Reshape", b("MatrixSolve", matrix, column), b.shape(g))]
+
+
+def _sizes(b: Builder, x: Output) -> tuple[Output, Output]:
+    """The sizes of the batch, and the last one, as vectors."""
+    bounds = [b.const([k], INT32) for k in (0, -2, 1)]
+    last = [b.const([k], INT32) for k in (-1, 0, 1)]
+    batch = b("StridedSlice", b.shape(x), *bounds, begin_mask=1)
+    return batch, b("StridedSlice", b.shape(x), *last, end_mask=1)

@@ -12,7 +12,7 @@ from drystone_base.graph.node import Node, Output
 __all__: list[str] = []
 
 
-@rule("Einsum")
+@rule("Einsum", "XlaEinsum")
 def _einsum(b: Builder, node: Node, grads: list[Any]) -> Grads:
     given, _, result = node.attr("equation").replace(" ", "").partition("->")
     labels = given.split(",")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from drystone_base.autodiff._registry import Grads, rule
-from drystone_base.core.dtypes import INT64
+from drystone_base.autodiff.backward import NoGradient
+from drystone_base.core.dtypes import INT32, INT64
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
 
@@ -86,3 +87,38 @@ def _turned(b: Builder, x: Output) -> Output:
     """The matrices transposed: times an identity, whatever the batch."""
     ones = b("MatrixDiag", b("OnesLike", b("MatrixDiagPart", x)))
     return _times(b, x, ones, left=True)
+
+
+@rule("MatrixSolveLs")
+def _least_squares(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """Of x = A⁺ b: b has w = A⁺ᵀ g, A has (b - A x) zᵀ + y (g - Aᵀ w)ᵀ - w xᵀ.
+
+    There z = A⁺ w and y = A⁺ᵀ x. With a regularizer λ both products are one, of rests by λ.
+    """
+    matrix, right, weight = node.inputs
+    if not node.full_attrs()["fast"] or b.dtype(matrix).is_complex:
+        raise NoGradient(node, "", "fast=False, or complex matrices")
+    x, g, turned = (node, 0), grads[0], _turned_by_axes(b, matrix)
+
+    def solved(a: Output, rest: Output) -> Output:
+        return b("MatrixSolveLs", a, rest, weight, fast=True)
+
+    w = solved(turned, g)
+    left, rest = b("Sub", right, _times(b, matrix, x)), b("Sub", g, _times(b, turned, w))
+    scale = b("Cast", weight, DstT=b.dtype(matrix))
+    given = b("Greater", scale, b.like(0, scale))
+    one = b.like(1, scale)
+    by = b("SelectV2", given, scale, one)
+    z = b("SelectV2", given, b("RealDiv", rest, by), solved(matrix, w))
+    y = b("SelectV2", given, b("RealDiv", left, by), solved(turned, x))
+    both = b("AddV2", _times(b, left, z, right=True), _times(b, y, rest, right=True))
+    share = b("Mul", both, b("SelectV2", given, b.like(0.5, scale), one))
+    return [b("Sub", share, _times(b, w, x, right=True)), w, None]
+
+
+def _turned_by_axes(b: Builder, x: Output) -> Output:
+    """The matrices transposed, whatever their sizes."""
+    rank, one, two = b("Rank", x), b.const(1, INT32), b.const(2, INT32)
+    batch = b("Range", b.const(0, INT32), b("Sub", rank, two), one)
+    last = b("Sub", b("Pack", [rank, rank], axis=0), b.const([1, 2], INT32))
+    return b("Transpose", x, b("ConcatV2", [batch, last], b.const(0, INT32)))

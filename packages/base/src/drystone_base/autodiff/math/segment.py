@@ -111,3 +111,18 @@ def _first(b: Builder, x: Output) -> Output:
     """The number of rows."""
     zero = b.const(0, INT32)
     return b("GatherV2", b.shape(x), zero, zero)
+
+
+@rule("IsotonicRegression")
+def _isotonic(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """The mean gradient of each segment: all of its elements have one value."""
+    segments, shape = (node, 1), b.shape(grads[0])
+    zero, one = b.const(0, INT32), b.const(1, INT32)
+    rows, size = (b("GatherV2", shape, b.const(k, INT32), zero) for k in (0, 1))
+    first = b("ExpandDims", b("Mul", b("Range", zero, rows, one), size), b.const(-1, INT32))
+    flat = b.const([-1], INT32)
+    ids, total = b("Reshape", b("Add", segments, first), flat), b("Mul", rows, size)
+    g = b("Reshape", grads[0], flat)
+    sums, counts = (b("UnsortedSegmentSum", v, ids, total) for v in (g, b("OnesLike", g)))
+    means = b("Reshape", _rows(b, b("DivNoNan", sums, counts), ids), shape)
+    return [b("Cast", means, DstT=b.dtype(node.inputs[0]))]

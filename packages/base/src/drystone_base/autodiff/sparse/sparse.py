@@ -135,3 +135,23 @@ def _slice(b: Builder, node: Node, grads: list[Any]) -> Grads:
 def _fill_empty_rows(b: Builder, node: Node, grads: list[Any]) -> Grads:
     given = b.node("SparseFillEmptyRowsGrad", (node, 3), grads[1])
     return [None, (given, 0), None, (given, 1)]
+
+
+@rule("SparseSparseMaximum", "SparseSparseMinimum")
+def _of_two(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """Each is added to zeros where the other one has values: then both have the result's places."""
+    first, x, shape, second, y, other = node.inputs
+    zero = b.like(0, x)
+    given, taken = (
+        (b.node("SparseAdd", first, v, shape, second, w, other, zero), 1)
+        for v, w in ((x, b("ZerosLike", y)), (b("ZerosLike", x), y))
+    )
+    wins = b("GreaterEqual" if node.op == "SparseSparseMaximum" else "LessEqual", given, taken)
+    nothing = b("ZerosLike", grads[1])
+    of_x = b("SelectV2", wins, grads[1], nothing)
+    of_y = b("SelectV2", wins, nothing, grads[1])
+    by_x, by_y = (
+        (b.node("SparseAddGrad", g, first, second, (node, 0)), k)
+        for k, g in enumerate((of_x, of_y))
+    )
+    return [None, by_x, None, None, by_y, None]
