@@ -1,4 +1,4 @@
-"""TVM in graphs: what a call of a compiled function costs beside a kernel, and a fused chain."""
+"""TVM in graphs: a call of a compiled function beside a kernel, a fused chain, a product."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ __all__ = ["run"]
 _SOURCE: Final = Path(__file__).resolve().parents[2] / "packages" / "tvm" / "examples" / "addone.c"
 _NODES: Final = 500
 _ROWS, _COLUMNS = 256, 1024
+_DEEP = 256
 Array = np.ndarray[Any, Any]
 
 
@@ -38,9 +39,10 @@ def run(quick: bool) -> Report:
     with tempfile.TemporaryDirectory(prefix="drystone-bench-") as name:
         _calls(report, Path(name), 1.0 if quick else 5.0)
         if find_spec("tvm") is None:
-            report.notes.append("fused chain: not measured, apache-tvm is not installed")
+            report.notes.append("chain and product: not measured, apache-tvm is not installed")
         else:
             _chain(report, Path(name), 1.0 if quick else 5.0)
+            _product(report, Path(name), 1.0 if quick else 5.0)
     return report
 
 
@@ -111,3 +113,24 @@ def _chain(report: Report, folder: Path, seconds: float) -> None:
     for name, time in found.items():
         row = {"what": f"scale, shift, GELU: {name}", "least_s": time.least}
         report.rows.append(row | {"median_s": time.median, "elements": _ROWS * _COLUMNS})
+
+
+def _product(report: Report, folder: Path, seconds: float) -> None:
+    """A product, by drystone's kernels and by plans of TVM's code, with and without our run time.
+
+    The plans: one vector of the result at a time, blocks as usual, and what tuning found in 20
+    seconds (5 in a quick run).
+    """
+    from bench.alone._compiled_products import plans, runtime_call
+
+    x = np.random.default_rng(2).normal(size=(_DEEP // 4, _DEEP)).astype(np.float32)
+    w = np.random.default_rng(3).normal(size=(_DEEP, _DEEP)).astype(np.float32)
+    made = plans(folder, x.shape, w.shape, 5.0 * min(seconds, 4.0))
+    own = ds.function(lambda a, b: ops.matmul(a, b))
+    calls: dict[str, Callable[[], Any]] = {"drystone": lambda: own(x, w)}
+    calls |= {f"TVM, {name}": lambda call=one: call(x, w) for name, (one, _) in made.items()}  # type: ignore[misc]
+    tuned = made["tuned"][1]
+    calls["TVM, tuned, by its own run time"] = runtime_call(tuned, x, w)
+    for name, time in interleaved(calls, seconds=seconds, most=2000).items():
+        row = {"what": f"product: {name}", "least_s": time.least}
+        report.rows.append(row | {"median_s": time.median, "elements": _DEEP * _DEEP // 4})

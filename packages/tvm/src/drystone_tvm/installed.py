@@ -1,4 +1,4 @@
-"""What this package adds to ``drystone_base.modules``: the command ``convert``, and a variable.
+"""What this package adds to ``drystone_base.modules``: commands, and variables.
 
 It is imported by every process that has this package installed, so it imports next to nothing.
 """
@@ -21,6 +21,9 @@ MODULE: Final = Module(
     "tvm",
     (),
     _initialise,
-    commands={"convert": "drystone_tvm.converting.command:convert"},
-    variables="drystone_tvm.backend.environment:VARIABLES",
+    commands={
+        "convert": "drystone_tvm.converting.command:convert",
+        "tvm": "drystone_tvm.tuning.command:tvm",
+    },
+    variables="drystone_tvm.compiling.environment:VARIABLES",
 )

@@ -21,15 +21,16 @@ from drystone_subgraph import (
     SubgraphProperty,
 )
 from drystone_subgraph.contract.selector import SubgraphSelector
-from drystone_tvm.backend.environment import MEASURED
-from drystone_tvm.backend.measured import measure
-from drystone_tvm.backend.regions import Given, parts
+from drystone_tvm.backend.measured import measure, own_kernels
+from drystone_tvm.backend.regions import Given, Parts, parts
 from drystone_tvm.backend.selecting import PIECES, Selector, computes, piece
 from drystone_tvm.calls import Called, session_callable
 from drystone_tvm.compiling.building import build, require_tvm
+from drystone_tvm.compiling.environment import MEASURED
 from drystone_tvm.compiling.stated import stated
+from drystone_tvm.compiling.tuned import stamp
 
-__all__ = ["TvmBackend"]
+__all__ = ["TvmBackend", "opened", "parts_of", "twin_of"]
 
 Array = np.ndarray[Any, Any]
 
@@ -82,20 +83,20 @@ class TvmBackend(SubgraphBackend):
 
     @property
     def version(self) -> str:  # type: ignore[override]
-        """TVM's own."""
+        """TVM's own, and what tuning has found."""
         from importlib.metadata import version
 
-        return version("apache-tvm")
+        return " ".join(filter(None, (version("apache-tvm"), stamp())))
 
     def compile(self, request: CompileRequest) -> Executable:
         """The region as a library, which is opened; raises where drystone's own code is faster."""
         require_tvm()
-        twin = _twin(request.body)
-        found = parts(request.body, [_given(one) for one in request.inputs])
+        twin = twin_of(request.body)
+        found = parts_of(request)
         with tempfile.TemporaryDirectory(prefix="drystone-tvm-") as folder:
             path = Path(folder) / "region.so"
             build(found.graph, found.arguments, found.results, path, target="native")
-            made = _opened(path)
+            made = opened(path)
         if MEASURED.value():
             _check_speed(made, twin, request)
         return made
@@ -110,7 +111,12 @@ class TvmBackend(SubgraphBackend):
         with tempfile.TemporaryDirectory(prefix="drystone-tvm-") as folder:
             path = Path(folder) / "region.so"
             path.write_bytes(data)
-            return _opened(path)
+            return opened(path)
+
+
+def parts_of(request: CompileRequest) -> Parts:
+    """What a request is compiled from; its body is used up."""
+    return parts(request.body, [_given(one) for one in request.inputs])
 
 
 def _given(one: Any) -> Given:
@@ -118,8 +124,8 @@ def _given(one: Any) -> Given:
     return Given(str(one.dtype), tuple(one.shape), one.value if fixed else None)
 
 
-def _twin(body: Body) -> Body:
-    """A copy, for drystone's own kernels."""
+def twin_of(body: Body) -> Body:
+    """A copy of a body."""
     graph = body.graph.copy()
     args, results = ([graph[n.name] for n in part] for part in (body.args, body.results))
     return Body(graph, args, results, [])
@@ -130,12 +136,13 @@ def _check_speed(made: _Executable, twin: Body, request: CompileRequest) -> None
         np.ones(one.shape, one.dtype.np) if one.value is None else one.value
         for one in request.inputs
     ]
-    times = measure(made, twin, arrays)
+    times = measure(made, own_kernels(twin), arrays)
     if times.compiled >= times.own:
         raise SlowerThanOwn(f"{times}; DRYSTONE_TVM_MEASURED=off uses it all the same")
 
 
-def _opened(path: Path) -> _Executable:
+def opened(path: Path) -> _Executable:
+    """A library as an executable; raises ``ValueError`` for one that states nothing of itself."""
     form = stated(path)
     if form is None:
         raise ValueError("a library that states nothing of itself")

@@ -13,9 +13,19 @@ import drystone_base as ds
 from drystone_base import Graph
 from drystone_base.graph import Output
 from drystone_tvm.compiling.emission import Argument, Expressions, distinct, emit
+from drystone_tvm.compiling.plans import DEFAULT, Plan
 from drystone_tvm.compiling.stated import Form, Tensor, assembly
+from drystone_tvm.compiling.tuned import key_of, plan_of
 
-__all__ = ["FEATURES", "TARGETS", "build", "checked_target", "require_tvm"]
+__all__ = [
+    "FEATURES",
+    "TARGETS",
+    "build",
+    "checked_target",
+    "require_tvm",
+    "schedule_text",
+    "tuning_key",
+]
 
 TARGETS: Final = ("llvm", "native")
 FEATURES: Final = (
@@ -79,14 +89,16 @@ def build(
     *,
     function: str = "main",
     target: str = "llvm",
+    plan: Plan | None = None,
 ) -> Form:
     """Compile what the results are of the arguments to a library; what it states of itself.
 
+    Without a plan: for this very processor the one that tuning has found, else the usual one.
     Raises ``Refusal`` for a node that has no rule, before anything is written.
     """
     arguments = distinct(arguments)
     found = emit(graph, arguments, [output for _, output in results])
-    made, needs = _compiled(found, function, target)
+    made, needs = _compiled(found, function, target, plan)
     names = {size: f"n{k}" for k, size in enumerate(_symbols(arguments))}
 
     def tensor(name: str, dtype: str, dims: Sequence[int]) -> Tensor:
@@ -117,15 +129,43 @@ def _version() -> str:
     return f"{version('drystone-tvm')}, apache-tvm {version('apache-tvm')}"
 
 
-def _compiled(found: Expressions, function: str, target: str) -> tuple[Any, tuple[str, ...]]:
+def _compiled(
+    found: Expressions, function: str, target: str, plan: Plan | None
+) -> tuple[Any, tuple[str, ...]]:
     import tvm
-    from tvm import te
 
     from drystone_tvm.compiling.scheduling import scheduled
 
-    plain = te.create_prim_func([*found.arguments, *(v.tensor for v in found.results)])
-    chosen, needs = _target(target)
-    return tvm.compile(scheduled(plain, function), target=chosen), needs
+    plain, (chosen, needs) = _plain(found), _target(target)
+    if plan is None:
+        plan = (plan_of(key_of(plain, chosen)) if target == "native" else None) or DEFAULT
+    return tvm.compile(scheduled(plain, function, plan), target=chosen), needs
+
+
+def _plain(found: Expressions) -> Any:
+    """The function before anything of it is scheduled."""
+    from tvm import te
+
+    return te.create_prim_func([*found.arguments, *(v.tensor for v in found.results)])
+
+
+def tuning_key(
+    graph: Graph, arguments: Sequence[Argument], results: Sequence[tuple[str, Output]]
+) -> str:
+    """The name by which a plan for this very processor is kept; raises ``Refusal``."""
+    found = emit(graph, distinct(arguments), [output for _, output in results])
+    return key_of(_plain(found), _target("native")[0])
+
+
+def schedule_text(
+    graph: Graph, arguments: Sequence[Argument], results: Sequence[tuple[str, Output]], plan: Plan
+) -> str:
+    """What a plan makes of a region, to tell plans that make the same."""
+    from drystone_tvm.compiling.scheduling import scheduled
+
+    found = emit(graph, distinct(arguments), [output for _, output in results])
+    text: str = scheduled(_plain(found), "main", plan).script()
+    return text
 
 
 def _target(name: str) -> tuple[Any, tuple[str, ...]]:

@@ -2,6 +2,8 @@
 
 Element-wise steps are written into what reads them as long as nothing is computed over and over, so
 that they leave no tensor behind. What is left is a loop nest for each reduction and each result.
+A reduction sums a block of its result at a time, so that what it reads serves several sums and the
+sums stay in registers (Goto and van de Geijn, Anatomy of High-Performance Matrix Multiplication).
 """
 
 from __future__ import annotations
@@ -10,14 +12,13 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from drystone_tvm.compiling.plans import DEFAULT, Plan
+
 __all__ = ["scheduled"]
 
 _LARGEST: Final = 400
 """Nodes of an expression that inlining may make."""
-_CHEAP: Final = 12
-"""Nodes of an expression that may be computed again for each of its readers."""
-_WORTH_THREADS: Final = 1 << 15
-_LANES: Final = (16, 8, 4)
+_LANES: Final = (64, 32, 16, 8, 4)
 _PARTS: Final = ("a", "b", "value", "body", "condition", "true_value", "false_value")
 _PARALLEL: Final = 0  # IterVar.DataPar
 
@@ -32,8 +33,8 @@ class _Facts(NamedTuple):
     loops: int
 
 
-def scheduled(function: Any, name: str) -> Any:
-    """The module of one function, its loops arranged."""
+def scheduled(function: Any, name: str, plan: Plan = DEFAULT) -> Any:
+    """The module of one function, its loops arranged. The function is used up."""
     import tvm
     from tvm.s_tir import Schedule
 
@@ -41,9 +42,9 @@ def scheduled(function: Any, name: str) -> Any:
     root = schedule.get_sblock("root", func_name=name)
     results = list(function.params)
     for block in list(schedule.get_child_blocks(root)):
-        _inline(schedule, block, results)
+        _inline(schedule, block, results, plan)
     for block in schedule.get_child_blocks(root):
-        _arrange(schedule, block)
+        _arrange(schedule, block, plan)
     return schedule.mod
 
 
@@ -82,7 +83,7 @@ def _loads(block: Any, buffer: Any = None) -> list[Any]:
     return [at for at in loads if buffer is None or at.source.same_as(buffer)]
 
 
-def _inline(schedule: Any, block: Any, results: list[Any]) -> None:
+def _inline(schedule: Any, block: Any, results: list[Any], plan: Plan) -> None:
     """Write a block into those that read it, where that computes nothing much again."""
     facts = _facts(schedule.get(block))
     if not facts.spatial or any(facts.buffer.same_as(b) for b in results):
@@ -90,7 +91,7 @@ def _inline(schedule: Any, block: Any, results: list[Any]) -> None:
     readers = [schedule.get(reader) for reader in schedule.get_consumers(block)]
     loads = [len(_loads(reader, facts.buffer)) for reader in readers]
     again = len(readers) > 1 or any(len(r.iter_vars) > facts.loops for r in readers)
-    if again and (facts.calls or facts.size > _CHEAP):
+    if again and (facts.calls or facts.size > plan.again):
         return
     if all(count * facts.size <= _LARGEST for count in loads):
         schedule.compute_inline(block)
@@ -101,7 +102,7 @@ def _extent(schedule: Any, loop: Any) -> int:
     return int(extent) if hasattr(extent, "value") else -1
 
 
-def _arrange(schedule: Any, block: Any) -> None:
+def _arrange(schedule: Any, block: Any, plan: Plan) -> None:
     known = schedule.get(block)
     loops = schedule.get_loops(block)
     kinds = [int(v.iter_type) for v in known.iter_vars]
@@ -112,23 +113,54 @@ def _arrange(schedule: Any, block: Any) -> None:
     if not outer:
         return
     work = math.prod(abs(k) if k > 0 else 64 for k in (_extent(schedule, loop) for loop in loops))
-    if len(outer) > 1 and work >= _WORTH_THREADS:
-        schedule.parallel(outer[0])
-    lanes = _lanes(schedule, known, outer[-1])
-    if lanes:
-        around, last = schedule.split(outer[-1], [None, lanes])
-        if inner:  # whole vectors are added: the last axis of the result innermost
-            schedule.reorder(*outer[:-1], around, *inner, last)
+    lanes = _lanes(schedule, known, outer[-1], plan.lanes)
+    count = len(outer)
+    if inner and lanes:
+        outer = _sum_in_blocks(schedule, outer, inner, lanes, plan)
+    elif lanes:
+        _, last = schedule.split(outer[-1], [None, lanes])
         schedule.vectorize(last)
-        if inner:
-            first = schedule.decompose_reduction(block, inner[0])
-            schedule.vectorize(schedule.get_loops(first)[-1])
+    if count > 1 and work >= plan.threads_from:
+        schedule.parallel(outer[0])
+    if inner and lanes:  # the last: what is decomposed takes no threads any more
+        first = schedule.decompose_reduction(block, inner[0])
+        schedule.vectorize(schedule.get_loops(first)[-1])
 
 
-def _lanes(schedule: Any, block: Any, loop: Any) -> int:
+def _sum_in_blocks(
+    schedule: Any, outer: list[Any], inner: list[Any], lanes: int, plan: Plan
+) -> list[Any]:
+    """Sum a block of the result at a time, whole vectors; the loops over blocks."""
+    *around, column = outer
+    tall = None
+    if around:
+        around[-1], tall = _split(schedule, around[-1], plan.rows)
+    column, last = schedule.split(column, [None, lanes])
+    column, wide = _split(schedule, column, plan.columns)
+    around.append(column)
+    beside = [loop for loop in (tall, wide) if loop is not None]
+    schedule.reorder(*around, *inner, *beside, last)
+    schedule.vectorize(last)
+    for loop in beside:
+        schedule.unroll(loop)
+    return around
+
+
+def _split(schedule: Any, loop: Any, count: int) -> tuple[Any, Any]:
+    """A loop, and what of it is done at once: ``count`` steps at most, or None for one."""
+    extent = _extent(schedule, loop)
+    fitting = next((k for k in range(count, 1, -1) if extent > 0 and extent % k == 0), 1)
+    if fitting == 1:
+        return loop, None
+    first, at_once = schedule.split(loop, [None, fitting])
+    return first, at_once
+
+
+def _lanes(schedule: Any, block: Any, loop: Any, most: int) -> int:
     """Of how many elements vectors along a loop are; 0 where reading in steps would be needed."""
     extent = _extent(schedule, loop)
-    lanes = next((k for k in _LANES if extent > 0 and extent % k == 0), 0)
+    fitting = (k for k in _LANES if k <= most and extent > 0 and extent % k == 0)
+    lanes = next(fitting, 0)
     spatial = [v.var for v in block.iter_vars if int(v.iter_type) == _PARALLEL]
     return lanes if lanes and _is_contiguous(block, spatial[-1]) else 0
 
