@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from drystone_base.core import time_limits
 from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.time_limits import OutOfTime, until
-from drystone_base.ops.attrs import TensorAttr
 
 if TYPE_CHECKING:
     from drystone_base.graph import Graph
@@ -61,6 +60,8 @@ def prepared_for_ctrl_c(work: Callable[[], T], graph: Graph) -> T:
 
 
 def _is_large(graph: Graph) -> bool:
+    from drystone_base.ops.attrs import TensorAttr  # which is of protobuf, as the graph is
+
     left = _LARGE
     for node in graph:
         if node.op == "Const":
