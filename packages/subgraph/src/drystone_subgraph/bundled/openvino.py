@@ -53,13 +53,7 @@ _TYPES: Final = frozenset({"float32", "int32", "int64", "bool", "uint8"})
 class _Selector(ContainOpSelector):
     """The ops of the list, of numbers that OpenVINO computes with."""
 
-    def wants(self, node: Node) -> bool:
-        return node.op in self.ops and not self._strange(node)
-
-    def why_not(self, node: Node) -> str:
-        return self._strange(node) if node.op in self.ops else super().why_not(node)
-
-    def _strange(self, node: Node) -> str:
+    def lacks(self, node: Node) -> str:
         for end in (node, *(source for source, _ in node.inputs)):
             for dtype in output_dtypes(end) or ():
                 if str(dtype) not in _TYPES:

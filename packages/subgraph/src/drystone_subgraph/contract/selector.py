@@ -91,21 +91,27 @@ class NodeSelector(SubgraphSelector):
 
 
 class ContainOpSelector(NodeSelector):
-    """Selects every node whose op is in a list: what most backends need."""
+    """Selects nodes whose op is in a list, but for those that lack something."""
 
     def __init__(self, ops: Collection[str]) -> None:
         self.ops = ops
 
     def wants(self, node: Node) -> bool:
-        """Whether the node's op is in the list."""
-        return node.op in self.ops
+        """Whether the node's op is in the list and it lacks nothing."""
+        return node.op in self.ops and not self.lacks(node)
+
+    def lacks(self, node: Node) -> str:  # noqa: ARG002
+        """Why a node whose op is in the list is left all the same; "" takes it (default)."""
+        return ""
 
     def _wanted(self, nodes: Sequence[Node]) -> Sequence[bool]:
-        if type(self).wants is not ContainOpSelector.wants:
+        own = type(self)
+        if any(getattr(own, n) is not getattr(ContainOpSelector, n) for n in ("wants", "lacks")):
             return super()._wanted(nodes)
         ops = frozenset(self.ops)
         return [node.op in ops for node in nodes]
 
     def why_not(self, node: Node) -> str:
-        """That the op is not in the list."""
-        return f"{node.op} is not in the backend's list of ops"
+        """That the op is not in the list, or what the node lacks."""
+        listed = node.op in self.ops and self.lacks(node)
+        return listed or f"{node.op} is not in the backend's list of ops"
