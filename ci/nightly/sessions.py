@@ -11,10 +11,11 @@ from pathlib import Path
 import nox
 
 from ci.scripts.session_parts import requirements
-from ci.scripts.sessions import WHEELS, build_packages, install_built, pytest
+from ci.scripts.sessions import WHEELS, build_packages, install_built, install_wheels, pytest
 
 __all__ = [
     "community",
+    "devices",
     "nightly_convergence",
     "nightly_models",
     "nightly_notebooks",
@@ -23,6 +24,17 @@ __all__ = [
     "nightly_pip",
     "pjrt",
 ]
+
+
+@nox.session
+def devices(session: nox.Session) -> None:
+    """The strict device under ASan, UBSan and TSan: graphs, variables, all recorded models.
+
+    `-- ARGUMENTS` are those of ci.scripts.sanitize_devices.
+    """
+    install_wheels(session, "test", cpu=False)
+    session.install("cmake", "ninja")
+    session.run("python", "-m", "ci.scripts.sanitize_devices", *session.posargs)
 
 
 @nox.session

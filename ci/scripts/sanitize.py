@@ -64,16 +64,30 @@ def must(*command: object) -> None:
         raise SystemExit(f"{command[0]} failed")
 
 
-def build(name: str) -> Path:
-    """The host library, the plugin and the programs, in the folder that is returned."""
-    where, flag = WORK / f"sanitize-{name}", f"-DDRYSTONE_SANITIZE={SANITIZERS[name]}"
-    options = [flag, f"-DPython_EXECUTABLE={sys.executable}", "-DDRYSTONE_BINDING=OFF"]
+def build_host(name: str) -> Path:
+    """The host library, in the folder `host` of the one that is returned."""
+    where = WORK / f"sanitize-{name}"
+    options = [_flag(name), _python(), "-DDRYSTONE_BINDING=OFF"]
     quick = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1"]
     must("cmake", "-S", "packages/base", "-B", where / "host", *options, *quick)
-    kernels = [flag, f"-DDRYSTONE_CPU_LEVELS={LEVEL}", "-DDRYSTONE_CPU_ONEDNN=ON"]
-    must("cmake", "-S", "packages/cpu", "-B", where / "cpu", *kernels, options[1])
-    for part in ("host", "cpu"):
-        must("cmake", "--build", where / part, "--parallel", "2")
+    must("cmake", "--build", where / "host", "--parallel", "2")
+    return where
+
+
+def _flag(name: str) -> str:
+    return f"-DDRYSTONE_SANITIZE={SANITIZERS[name]}"
+
+
+def _python() -> str:
+    return f"-DPython_EXECUTABLE={sys.executable}"
+
+
+def build(name: str) -> Path:
+    """The host library, the plugin and the programs, in the folder that is returned."""
+    where = build_host(name)
+    kernels = [_flag(name), f"-DDRYSTONE_CPU_LEVELS={LEVEL}", "-DDRYSTONE_CPU_ONEDNN=ON"]
+    must("cmake", "-S", "packages/cpu", "-B", where / "cpu", *kernels, _python())
+    must("cmake", "--build", where / "cpu", "--parallel", "2")
     must("cmake", "--install", where / "cpu", "--prefix", where / "plugin")
     library = where / "host"
     for program in PROGRAMS:
