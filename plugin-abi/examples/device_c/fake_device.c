@@ -3,7 +3,7 @@
  *
  * It shows every function a device needs, and stands in for hardware in tests. The environment
  * variable FAKE_DEVICES says how many devices there are (0 to 8, 2 when unset); each has
- * 16 MiB. The profiler of the same library is in fake_profiler.c.
+ * 16 MiB. The kernels of the same library are in fake_kernels.c, its profiler in fake_profiler.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

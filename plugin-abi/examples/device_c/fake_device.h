@@ -1,4 +1,4 @@
-/* What the two source files of this plugin share. */
+/* What the source files of this plugin share. */
 #ifndef FAKE_DEVICE_H_
 #define FAKE_DEVICE_H_
 

@@ -69,14 +69,15 @@ KINDS = {
         renames={"ramdemo.c": "{{name}}.c", "ramdemo": "{{scheme}}", "RAMDEMO": "{{NAME}}"},
     ),
     "device": Kind(
-        "a device in C, with a profiler",
+        "a device in C, with kernels and a profiler",
         (EXAMPLES / "device_c", NATIVE),
         language="C",
-        sources="{{name}}.c {{name}}_profiler.c",
-        offers='modules = ["device", "profiler"]\ndevices = ["{{NAME}}"]',
+        sources="{{name}}.c {{name}}_kernels.c {{name}}_profiler.c",
+        offers='modules = ["device", "kernels", "profiler"]\ndevices = ["{{NAME}}"]',
         leave_out=FROM_EXAMPLE,
         renames={
             "fake_device": "{{name}}",
+            "fake_kernels": "{{name}}_kernels",
             "fake_profiler": "{{name}}_profiler",
             "FAKE_DEVICE": "{{NAME}}",
             "FAKE_PLATFORM": "{{NAME}}",
@@ -92,7 +93,7 @@ KINDS = {
         language="C",
         sources="{{name}}.c platform.c",
         offers=_offers("profiler"),
-        leave_out=(*FROM_EXAMPLE, "fake_device.c"),
+        leave_out=(*FROM_EXAMPLE, "fake_device.c", "fake_kernels.c"),
         renames={
             "fake_profiler.c": "{{name}}.c",
             "fake_device": "{{name}}",
@@ -100,7 +101,7 @@ KINDS = {
             '"FAKE"': '"{{NAME}}"',
             "/device:FAKE:": "/device:{{NAME}}:",
             "the fake device": "devices of type {{NAME}}",
-            "the two source files of this plugin share": "a source file of this plugin needs",
+            "the source files of this plugin share": "a source file of this plugin needs",
         },
     ),
     "subgraph": Kind(

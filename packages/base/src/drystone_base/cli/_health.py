@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+from collections import Counter
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Final
@@ -101,7 +102,29 @@ def _plugins() -> dict[str, Any]:
             {"name": p.name, "state": p.state, "isolated": p.is_isolated, "reason": p.reason}
             for p in report.plugins
         ],
+        "devices": _devices(),
     }
+
+
+def _devices() -> list[dict[str, Any]]:
+    """Types of devices that plugins offer: how many there are, and how many ops have kernels."""
+    from drystone_base.core.registered import DEVICE_ENTRY, ENTRY_FUNCTIONS
+    from drystone_base.executor.selection import registered
+
+    if DEVICE_ENTRY not in ENTRY_FUNCTIONS:
+        return []
+    from drystone_base.host.device import list_platforms
+
+    ops = Counter(kind for rows in registered().values() for kind in {k.device for k in rows})
+    return [
+        {
+            "type": p["type"],
+            "count": p.get("device_count", 0),
+            "ops": ops[p["type"]],
+            "error": p.get("error", ""),
+        }
+        for p in list_platforms()
+    ]
 
 
 def _read(path: str) -> str:

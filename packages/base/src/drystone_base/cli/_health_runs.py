@@ -56,6 +56,9 @@ def _loop_total(executor: Any) -> int:
     return int(Session(loop_graph(_LAST), config).run("result"))
 
 
+_LOADED: Final = "loaded, no kernels for the CPU"
+
+
 def _plugin(plugin: Plugin) -> dict[str, Any]:
     """Whether a plugin is loaded, and one of its kernels computes what the reference does."""
     name = f"plugin {plugin.name}"
@@ -70,7 +73,7 @@ def _plugin(plugin: Plugin) -> dict[str, Any]:
         tried += 1
         if tried == _MOST_TRIED:
             break
-    text = f"loaded; none of {tried} kernels takes plain numbers" if tried else "loaded, no kernels"
+    text = f"loaded; none of {tried} kernels takes plain numbers" if tried else _LOADED
     return check(name, True, text)
 
 

@@ -98,4 +98,14 @@ def _plugin_rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("policy", found["policy"] + mode),
         ("disabled", ", ".join(found["disabled"]) or "none"),
         ("installed", "; ".join(states) or "none"),
+        *[("devices", "; ".join(map(_device, found["devices"])))][: bool(found["devices"])],
     ]
+
+
+def _device(found: dict[str, Any]) -> str:
+    """A type of devices in words."""
+    count = f"{found['count'] or 'none'}" + (f" ({found['error']})" if found["error"] else "")
+    kernels = (
+        f"kernels for {found['ops']} ops" if found["ops"] else "no kernels: unused by sessions"
+    )
+    return f"{found['type']}: {count}, {kernels}"
