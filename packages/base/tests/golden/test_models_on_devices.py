@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from drystone_conformance.strict_device import StrictDevice
 from oracle import difference
 from shared_data import MODELS, REPO, inference_models, model_index, tolerance
-from strict_device import Strict, load
 
 import drystone_base as ds
 from drystone_base.host import available
@@ -67,24 +66,9 @@ def runs() -> Iterator[Any]:
                 )
 
 
-@pytest.fixture(scope="module")
-def loaded(compile_library: Callable[..., Path]) -> Strict:
-    return load(compile_library)
-
-
-@pytest.fixture
-def strict(loaded: Strict, monkeypatch: pytest.MonkeyPatch) -> Iterator[Strict]:
-    monkeypatch.setenv("DRYSTONE_VISIBLE_DEVICES", "STRICT")
-    loaded.counted()
-    yield loaded
-    gc.collect()
-    loaded.leaks()
-    assert loaded.faults() == []
-
-
 @pytest.mark.parametrize(("path", "feeds", "outputs", "most"), [*kept(), *shared()])
 def test_a_model_gives_the_recorded_outputs(
-    strict: Strict, path: Path, feeds: dict[str, Any], outputs: dict[str, Any], most: float
+    strict: StrictDevice, path: Path, feeds: dict[str, Any], outputs: dict[str, Any], most: float
 ) -> None:
     model = ds.load(path)
     found = model.run(list(outputs), feeds)
@@ -95,7 +79,7 @@ def test_a_model_gives_the_recorded_outputs(
 
 @pytest.mark.parametrize(("folder", "file", "ref"), [*runs()])
 def test_training_gives_the_recorded_losses(
-    strict: Strict, folder: Path, file: Path, ref: dict[str, Any]
+    strict: StrictDevice, folder: Path, file: Path, ref: dict[str, Any]
 ) -> None:
     data = np.load(folder / ref["file"])
     model = ds.load(file)

@@ -69,6 +69,7 @@ class StrictDevice:
         self._take = self._function("strict_take_faults", None, ctypes.c_char_p, ctypes.c_size_t)
         self._leaks = self._function("strict_check_leaks", ctypes.c_int)
         self._watch = self._function("strict_watch_host", None)
+        self._last = self.figures()
 
     @classmethod
     def load(cls, file: Path | str) -> StrictDevice:
@@ -87,6 +88,11 @@ class StrictDevice:
     def figures(self) -> dict[str, int]:
         """What the device has counted since it was loaded."""
         return {name: self._figure(k) for k, name in enumerate(FIGURES)}
+
+    def counted(self) -> dict[str, int]:
+        """What the device has counted since the last call."""
+        before, self._last = self._last, self.figures()
+        return {name: now - before[name] for name, now in self._last.items()}
 
     def take_faults(self) -> list[str]:
         """What went wrong since the last call."""

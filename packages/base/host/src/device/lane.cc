@@ -26,6 +26,18 @@ constexpr std::uint64_t kUnit = 256;  // sizes of blocks are multiples, so that 
 
 std::size_t rounded(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
 
+// DS_Allocate of a lane.
+extern "C" TF_Tensor* allocate_on_lane(void* lane, TF_DataType dtype, const int64_t* dims, int num_dims,
+                                       TF_Status* status) {
+  TF_Tensor* out = nullptr;
+  guarded(status, "allocate", [&] { out = static_cast<Lane*>(lane)->allocate(dtype, dims, num_dims); });
+  return out;
+}
+
+std::uint64_t bytes_of(const TF_Tensor& tensor) {
+  return static_cast<std::uint64_t>(tensor.count()) * stored_size(tensor.dtype);
+}
+
 std::size_t bytes_of(TF_DataType dtype, const std::int64_t* dims, int count) {
   const auto number = elements(dims, count);
   std::size_t bytes = 0;
@@ -40,6 +52,26 @@ std::size_t bytes_of(TF_DataType dtype, const std::int64_t* dims, int count) {
 
 Lane* lane_of(const TF_Tensor& tensor) noexcept {
   return tensor.memory == nullptr || tensor.memory->device == 0 ? nullptr : LaneBlock::of(tensor).lane.get();
+}
+
+Lane* lane_of(const DS_KernelCall& call) noexcept {
+  return call.allocate == allocate_on_lane ? static_cast<Lane*>(call.allocate_context) : nullptr;
+}
+
+void put_on(Lane& lane, DS_KernelCall* call) {
+  call->stream = lane.stream();
+  call->allocate = allocate_on_lane;
+  call->allocate_context = &lane;
+}
+
+std::unique_ptr<TF_Tensor> on_host(const TF_Tensor& there) {
+  std::unique_ptr<TF_Tensor> out(new_tensor(there.dtype, there.dims.data(), there.dims.rank()));
+  const LaneBlock& from = LaneBlock::of(there);
+  const std::uint64_t bytes = bytes_of(there);
+  if (bytes == 0) return out;
+  from.lane->block();
+  execute(from.lane->device(), "sync_memcpy_dtoh", &SP_StreamExecutor::sync_memcpy_dtoh, out->memory->data, &from.base, bytes);
+  return out;
 }
 
 Lane::Lane(DS_Device& device) : device_(device) {
@@ -159,10 +191,29 @@ void Lane::copy_in(const TF_Tensor& host, TF_Tensor& here) {
 
 void Lane::copy_out(const TF_Tensor& here, TF_Tensor& host) {
   const LaneBlock& from = LaneBlock::of(here);
-  const auto bytes = static_cast<std::uint64_t>(here.count()) * stored_size(here.dtype);
+  const std::uint64_t bytes = bytes_of(here);
   if (bytes == 0) return;
   execute(device_, "memcpy_dtoh", &SP_StreamExecutor::memcpy_dtoh, stream(), host.memory->data,
           &from.base, bytes);
+}
+
+void Lane::copy_on(const TF_Tensor& from, TF_Tensor& to) {
+  const std::uint64_t bytes = bytes_of(from);
+  is_busy_ = true;
+  if (bytes != 0) copy_on_device(device_, &stream_, LaneBlock::of(to).base, LaneBlock::of(from).base, bytes);
+}
+
+std::unique_ptr<TF_Tensor> Lane::copy_of(const TF_Tensor& host) {
+  std::unique_ptr<TF_Tensor> out(allocate(host.dtype, host.dims.data(), host.dims.rank()));
+  kept_.emplace_back(share(host));
+  copy_in(host, *out);
+  return out;
+}
+
+void Lane::follow(const TF_Tensor& theirs) {
+  kept_.emplace_back(share(theirs));
+  const SP_Stream other = LaneBlock::of(theirs).lane->stream_.handle;
+  execute(device_, "create_stream_dependency", &SP_StreamExecutor::create_stream_dependency, stream(), other);
 }
 
 void Lane::note(const std::string& node, const std::string& op) {
@@ -183,15 +234,20 @@ void Lane::wait() {
   Failure failure(TF_OK, "");
   synchronize(&failure);
   is_busy_ = false;
+  kept_.clear();
   if (failure.code != TF_OK) blame(std::move(failure));
   marked_ = 0;
+}
+
+void Lane::block() {
+  block_for_stream(stream_);
+  execute(device_, "get_stream_status", &SP_StreamExecutor::get_stream_status, stream_.handle);
 }
 
 // Waits, and asks whether all went well.
 void Lane::synchronize(Failure* failure) noexcept {
   try {
-    block_for_stream(stream_);
-    execute(device_, "get_stream_status", &SP_StreamExecutor::get_stream_status, stream_.handle);
+    block();
   } catch (Failure& found) {
     *failure = std::move(found);
   } catch (...) {

@@ -10,12 +10,13 @@
 
 #include "core/tensor.h"
 #include "device/objects.h"
+#include "drystone_host/kernels.h"
 
 namespace drystone::host {
 
 // Memory that is given back is used again by later work on the same stream, which comes after what still
-// uses it; the device gets it back with the lane. All functions but wait() and note() may be called by any
-// thread.
+// uses it; the device gets it back with the lane. All functions but wait(), note() and those that
+// use the stream may be called by any thread.
 class Lane : public std::enable_shared_from_this<Lane> {
  public:
   explicit Lane(DS_Device& device);
@@ -37,11 +38,21 @@ class Lane : public std::enable_shared_from_this<Lane> {
   // Copies on the stream. Host memory must stay as it is until wait().
   void copy_in(const TF_Tensor& host, TF_Tensor& here);
   void copy_out(const TF_Tensor& here, TF_Tensor& host);
+  // Between tensors of the device.
+  void copy_on(const TF_Tensor& from, TF_Tensor& to);
+  // A copy of a host tensor, made on the stream.
+  std::unique_ptr<TF_Tensor> copy_of(const TF_Tensor& host);
+
+  // Lets later work wait for all that another lane of the device has on its stream now: it may still be
+  // making `theirs`, which is held until wait().
+  void follow(const TF_Tensor& theirs);
 
   // Work of a node has been put on the stream; the texts live until wait().
   void note(const std::string& node, const std::string& op);
 
-  // Until all that is on the stream is done. Fails as the stream does, with the node whose work it was.
+  // Until all that is on the stream now is done. Fails as the stream does. Threads: any.
+  void block();
+  // The same for the run's thread. Fails as the stream does, with the node whose work it was.
   void wait();
 
   // The most bytes that tensors have taken at once since the last call.
@@ -68,6 +79,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   std::multimap<std::uint64_t, SP_DeviceMemoryBase> unused_;  // by size
   std::int64_t held_ = 0;
   std::int64_t peak_ = 0;
+  std::vector<std::unique_ptr<TF_Tensor>> kept_;  // for work on the stream
   std::vector<Mark> marks_;
   std::size_t marked_ = 0;
   bool is_busy_ = false;  // something was put on the stream since the last wait
@@ -75,6 +87,15 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
 // The lane that a tensor's memory is of; NULL for host memory.
 Lane* lane_of(const TF_Tensor& tensor) noexcept;
+// The lane that a call's work goes to; NULL: the call is the host's.
+Lane* lane_of(const DS_KernelCall& call) noexcept;
+
+// The facts of a call whose work goes to a lane.
+void put_on(Lane& lane, DS_KernelCall* call);
+
+// A copy in host memory of a tensor on a device: of what its lane's stream, which is waited for, makes of it.
+// Threads: any.
+std::unique_ptr<TF_Tensor> on_host(const TF_Tensor& there);
 
 }  // namespace drystone::host
 

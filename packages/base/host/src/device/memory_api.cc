@@ -48,27 +48,6 @@ void to_host(DS_Stream* stream, void* to, const DS_DeviceMemory& from, std::uint
           size);
 }
 
-// By the device's own copy where it has one, and over the host otherwise.
-void on_device(DS_Stream* stream, DS_DeviceMemory& to, const DS_DeviceMemory& from,
-               std::uint64_t size) {
-  DS_Device& device = *to.device;
-  const SP_StreamExecutor& executor = *device.executor;
-  if (stream != nullptr && executor.memcpy_dtod != nullptr) {
-    execute(device, "memcpy_dtod", &SP_StreamExecutor::memcpy_dtod, stream->handle, &to.base,
-            &from.base, size);
-    return;
-  }
-  if (stream != nullptr) block_for_stream(*stream);
-  if (executor.sync_memcpy_dtod != nullptr) {
-    execute(device, "sync_memcpy_dtod", &SP_StreamExecutor::sync_memcpy_dtod, &to.base, &from.base,
-            size);
-    return;
-  }
-  std::vector<unsigned char> bytes(size);
-  to_host(nullptr, bytes.data(), from, size);
-  to_device(nullptr, to, bytes.data(), size);
-}
-
 // For devices whose layout has no functions that fill.
 void fill_over_host(DS_Stream& stream, DS_DeviceMemory& memory, std::uint32_t pattern,
                     std::uint64_t size) {
@@ -121,6 +100,23 @@ void on_some_stream(DS_Stream* stream, DS_DeviceMemory& memory, Body&& body) {
 }
 
 }  // namespace
+
+void copy_on_device(DS_Device& device, DS_Stream* stream, SP_DeviceMemoryBase& to, const SP_DeviceMemoryBase& from,
+                    std::uint64_t size) {
+  const SP_StreamExecutor& executor = *device.executor;
+  if (stream != nullptr && executor.memcpy_dtod != nullptr) {
+    execute(device, "memcpy_dtod", &SP_StreamExecutor::memcpy_dtod, stream->handle, &to, &from, size);
+    return;
+  }
+  if (stream != nullptr) block_for_stream(*stream);
+  if (executor.sync_memcpy_dtod != nullptr) {
+    execute(device, "sync_memcpy_dtod", &SP_StreamExecutor::sync_memcpy_dtod, &to, &from, size);
+    return;
+  }
+  std::vector<unsigned char> bytes(size);
+  execute(device, "sync_memcpy_dtoh", &SP_StreamExecutor::sync_memcpy_dtoh, static_cast<void*>(bytes.data()), &from, size);
+  execute(device, "sync_memcpy_htod", &SP_StreamExecutor::sync_memcpy_htod, &to, static_cast<const void*>(bytes.data()), size);
+}
 }  // namespace drystone::host
 
 using namespace drystone::host;
@@ -229,7 +225,7 @@ void DS_CopyOnDevice(DS_Stream* stream, DS_DeviceMemory* to, const DS_DeviceMemo
     if (stream != nullptr) require_same_device(*stream, *to);
     require_size(*to, size);
     require_size(*from, size);
-    if (size != 0) on_device(stream, *to, *from, size);
+    if (size != 0) copy_on_device(*to->device, stream, to->base, from->base, size);
   });
 }
 

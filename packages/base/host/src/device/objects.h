@@ -66,6 +66,10 @@ void require_same_device(const One& one, const Other& other) {
 // Waits on the host for all that is on the stream.
 void block_for_stream(DS_Stream& stream);
 
+// Copies by the device's own copy where it has one, and over the host otherwise. `stream`: NULL: done on return.
+void copy_on_device(DS_Device& device, DS_Stream* stream, SP_DeviceMemoryBase& to, const SP_DeviceMemoryBase& from,
+                    std::uint64_t size);
+
 }  // namespace drystone::host
 
 #endif  // DRYSTONE_HOST_DEVICE_OBJECTS_H_

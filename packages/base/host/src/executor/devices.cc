@@ -15,14 +15,6 @@ namespace {
 
 constexpr std::size_t kMostKept = 1024;
 
-// DS_Allocate of a lane.
-extern "C" TF_Tensor* allocate_on_lane(void* lane, TF_DataType dtype, const int64_t* dims, int num_dims,
-                                       TF_Status* status) {
-  TF_Tensor* out = nullptr;
-  guarded(status, "allocate", [&] { out = static_cast<Lane*>(lane)->allocate(dtype, dims, num_dims); });
-  return out;
-}
-
 // Fails unless a tensor lies where the kernel was registered to have it.
 void check_place(const Instruction& in, const Lane& lane, const TF_Tensor& tensor, bool on_host, const char* what,
                  std::size_t k) {
@@ -85,6 +77,7 @@ TF_Tensor* RunDevices::copied(const Instruction& in, TF_Tensor* from) {
   TF_Tensor* out = nullptr;
   if (in.device != 0) {
     Lane& to = lane(in.device);
+    if (source != nullptr && &source->device() == &to.device()) return hold(from);  // of a variable
     out = to.allocate(from->dtype, from->dims.data(), from->dims.rank());
     keep(from);
     keep(out);
@@ -134,16 +127,28 @@ void Run::copy(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
   if (in.waits || in.is_constant) devices_->wait();
 }
 
+// The embedder's kernel says what is wrong with a handle that cannot be read.
+void Run::read_there(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+  Lane& lane = devices_->lane(in.device);
+  if (const kernels::VariablePtr variable = variable_to_read(in, inputs[0])) {
+    outputs[0] = variable->initialized(&lane).release();
+    lane.note(in.node, in.op);
+    return;
+  }
+  TF_Tensor* found = nullptr;
+  callback(in, in.callback, inputs, &found);
+  const std::unique_ptr<TF_Tensor, void (*)(TF_Tensor*)> held(found, drop);
+  outputs[0] = devices_->copied(in, found);
+}
+
 void Run::device_kernel(const Instruction& in, TF_Tensor** inputs, const DS_KernelCall& facts, TF_Tensor** outputs) {
   Lane& lane = devices_->lane(in.device);
   const DS_Kernel& kernel = *in.kernel;
   for (std::size_t k = 0; k < kernel.input_on_host.size(); ++k) {
-    check_place(in, lane, *inputs[k], kernel.input_on_host[k] != 0, "input", k);
+    if (kernel.inputs.is_ref[k] == 0) check_place(in, lane, *inputs[k], kernel.input_on_host[k] != 0, "input", k);
   }
   DS_KernelCall call = facts;
-  call.stream = lane.stream();
-  call.allocate = allocate_on_lane;
-  call.allocate_context = &lane;
+  put_on(lane, &call);
   try {
     kernels::run_kernel(*in.kernel, call, inputs, outputs, true);
   } catch (const Failure& failure) {
@@ -152,7 +157,7 @@ void Run::device_kernel(const Instruction& in, TF_Tensor** inputs, const DS_Kern
   }
   lane.note(in.node, in.op);
   for (std::size_t k = 0; k < kernel.output_on_host.size(); ++k) {
-    check_place(in, lane, *outputs[k], kernel.output_on_host[k] != 0, "output", k);
+    if (kernel.outputs.is_ref[k] == 0) check_place(in, lane, *outputs[k], kernel.output_on_host[k] != 0, "output", k);
   }
 }
 

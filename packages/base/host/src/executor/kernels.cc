@@ -46,7 +46,8 @@ void Run::kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given
                  TF_Tensor** outputs) {
   if (in.compiled != nullptr && compiled(in, inputs, outputs)) return;
   if (in.reads_version && versioned(in, inputs, outputs)) return;
-  if (in.kernel == nullptr) callback(in, in.callback, inputs, outputs);
+  if (in.reads_there) read_there(in, inputs, outputs);
+  else if (in.kernel == nullptr) callback(in, in.callback, inputs, outputs);
   else if (in.fallback >= 0) kernel_or_callback(in, inputs, given_up, outputs);
   else if (in.has_refs) kernel_with_references(in, inputs, outputs);
   else library_kernel(in, inputs, given_up, outputs);
@@ -129,7 +130,8 @@ void Run::kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_T
   facts.deadline_ms = remaining_ms();
   facts.input_variables = variables.data();
   facts.output_variables = returned.data();
-  kernels::run_kernel(*in.kernel, facts, inputs, outputs, true);
+  if (in.device != 0) device_kernel(in, inputs, facts, outputs);
+  else kernels::run_kernel(*in.kernel, facts, inputs, outputs, true);
   for (std::size_t k = 0; k < results; ++k) {
     if (returned[k] == nullptr) continue;
     drop(std::exchange(outputs[k], nullptr));

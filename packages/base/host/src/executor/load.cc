@@ -274,6 +274,12 @@ class BlockLoader {
       if (in.inputs.count != 1 || in.outputs.count != 2) {
         malformed("node '" + in.node + "' must have a handle, and give a value and a version");
       }
+    } else if (fields.own == -2) {
+      in.reads_there = true;
+      in.value_type = static_cast<TF_DataType>(fields.value_type);
+      if (in.inputs.count != 1 || in.outputs.count != 1 || in.device == 0) {
+        malformed("node '" + in.node + "' must have a handle and a device, and give a value");
+      }
     }
   }
 

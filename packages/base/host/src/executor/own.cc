@@ -88,9 +88,8 @@ bool Run::computed(const Instruction& in, TF_Tensor* const* inputs, TF_Tensor** 
   return true;
 }
 
-// Whether the handle is that of a variable with a value, which is read with its version.
-bool Run::versioned(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
-  const TF_Tensor* handle = inputs[0];
+// The variable that a handle stands for, if it has a value of the instruction's dtype; else NULL.
+kernels::VariablePtr Run::variable_to_read(const Instruction& in, const TF_Tensor* handle) {
   TF_Tensor* made = nullptr;
   if (handle->memory != nullptr && handle->memory->opaque) {
     handle = made = adapted(in, 0, handle, TF_RESOURCE);
@@ -100,7 +99,14 @@ bool Run::versioned(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outpu
     variable = kernels::find_variable(*handle, 0);
   }
   drop(made);
-  if (variable == nullptr || variable->dtype() != in.value_type) return false;
+  const bool fits = variable != nullptr && variable->dtype() == in.value_type && variable->version() != 0;
+  return fits ? variable : nullptr;
+}
+
+// Whether the handle is that of a variable with a value, which is read with its version.
+bool Run::versioned(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
+  const kernels::VariablePtr variable = variable_to_read(in, inputs[0]);
+  if (variable == nullptr) return false;
   auto found = variable->versioned();
   if (found.first == nullptr) return false;
   std::unique_ptr<TF_Tensor> version(scalar(TF_INT64));

@@ -66,6 +66,7 @@ struct Instruction {
   std::int32_t session_constant = -1;  // number of its kept outputs in the session's plan
   KernelPtr kernel;
   bool reads_version = false;              // the executor reads a variable with its version
+  bool reads_there = false;                // the executor reads a variable on the device
   TF_DataType value_type = TF_FLOAT;       // the variable's
   subgraph::OperatorPtr compiled;          // the executor calls what a backend compiled
   std::vector<std::int32_t> blocks;

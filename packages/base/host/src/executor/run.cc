@@ -268,7 +268,8 @@ void Run::read_variables(const Block& block, const Instruction& in, TF_Tensor** 
       variable = reference(read->back());
     }
     if (variable == nullptr) continue;
-    read->push_back(kernels::variable_of(variable)->initialized().release());
+    Lane* const lane = in.kind == Kind::copy && in.device != 0 ? &devices_->lane(in.device) : nullptr;
+    read->push_back(kernels::variable_of(variable)->initialized(lane).release());
     input = read->back();
     input->is_session_constant = in.is_constant;
   }

@@ -18,6 +18,7 @@
 #include "executor/run_stop.h"
 #include "executor/stuck.h"
 #include "executor/value.h"
+#include "kernels/variable.h"
 
 struct DS_Cancellation {
   std::atomic<bool> is_set{false};
@@ -201,6 +202,8 @@ class Run {
   bool compiled(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   bool computed(const Instruction& in, TF_Tensor* const* inputs, TF_Tensor** outputs);
   bool versioned(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
+  void read_there(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
+  kernels::VariablePtr variable_to_read(const Instruction& in, const TF_Tensor* handle);
   void library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                       TF_Tensor** outputs);
   void copy(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);

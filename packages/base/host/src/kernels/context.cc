@@ -243,7 +243,7 @@ VariablePtr TF_OpKernelContext::variable(std::size_t i) const {
 }
 
 std::unique_ptr<TF_Tensor> TF_OpKernelContext::input(std::size_t i) const {
-  if (const VariablePtr reference = variable(i)) return reference->initialized();
+  if (const VariablePtr reference = variable(i)) return reference->initialized(lane_for(i));
   return std::unique_ptr<TF_Tensor>(share(*inputs[i]));
 }
 

@@ -80,6 +80,10 @@ struct TF_OpKernelContext {
   }
   // The variable that input `i` is a reference to, or NULL.
   drystone::host::kernels::VariablePtr variable(std::size_t i) const;
+  // Where the kernel has the value of input `i`, a reference: on the call's device; NULL: in host memory.
+  drystone::host::Lane* lane_for(std::size_t i) const {
+    return kernel_->input_on_host[i] != 0 ? nullptr : drystone::host::lane_of(*call);
+  }
   // A new handle of an input.
   std::unique_ptr<TF_Tensor> input(std::size_t i) const;
   // Make it output `i`; fails with INVALID_ARGUMENT for another dtype than expected.

@@ -28,9 +28,12 @@ int number_of_device(std::string_view name) {
   return number;
 }
 
-// One per tensor: whether it lies in host memory.
+// One per tensor: whether it lies in host memory, as resources always do.
 std::vector<unsigned char> on_host(const Definition& definition, const Signature& signature) {
   std::vector<unsigned char> out(signature.types.size(), definition.device == "CPU" ? 1 : 0);
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    if (signature.types[k] == TF_RESOURCE) out[k] = 1;
+  }
   for (const std::string& arg : definition.host_memory) {
     const Range* range = signature.range(arg);
     for (int k = range == nullptr ? 0 : range->start; range != nullptr && k < range->stop; ++k) {

@@ -1,6 +1,7 @@
 // Variables: see kernels/variable.h and drystone_host/kernels.h.
 #include "kernels/variable.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -76,26 +77,103 @@ std::unique_ptr<TF_Tensor> Variable::value() const {
   return std::unique_ptr<TF_Tensor>(value_ == nullptr ? nullptr : share(*value_));
 }
 
-void Variable::fail_without_value() const {
+void Variable::require_value() const {
+  if (value_ != nullptr) return;
   fail(TF_FAILED_PRECONDITION, "variable '" + name_ + "' has no value yet",
        {{DS_PAYLOAD_CODE, "uninitialized-variable"}, {DS_PAYLOAD_VARIABLE, name_}});
 }
 
-std::unique_ptr<TF_Tensor> Variable::initialized() const {
-  auto out = value();
-  if (out == nullptr) fail_without_value();
+void Variable::check_value() const {
+  const std::lock_guard lock(mutex_);
+  require_value();
+}
+
+std::unique_ptr<TF_Tensor> Variable::initialized(Lane* lane) {
+  const std::lock_guard lock(mutex_);
+  require_value();
+  return here(lane);
+}
+
+std::pair<std::unique_ptr<TF_Tensor>, std::int64_t> Variable::versioned() {
+  const std::lock_guard lock(mutex_);
+  if (value_ == nullptr) return {nullptr, 0};
+  return {here(nullptr), version_};
+}
+
+std::int64_t Variable::version() const {
+  const std::lock_guard lock(mutex_);
+  return value_ == nullptr ? 0 : version_;
+}
+
+namespace {
+
+// Whether work of the lane, NULL: of the host, finds a tensor where it is.
+bool lies_at(const TF_Tensor& tensor, const Lane* lane) {
+  const Lane* const owner = lane_of(tensor);
+  return owner == nullptr || lane == nullptr ? owner == lane : &owner->device() == &lane->device();
+}
+
+// A new handle, once the lane's work may use it.
+std::unique_ptr<TF_Tensor> ready(const TF_Tensor& tensor, Lane* lane) {
+  if (lane_of(tensor) != lane) lane->follow(tensor);
+  return std::unique_ptr<TF_Tensor>(share(tensor));
+}
+
+// New memory with the same elements, at the same place.
+std::unique_ptr<TF_Tensor> duplicate(const TF_Tensor& value, Lane* lane) {
+  if (lane == nullptr) {
+    std::unique_ptr<TF_Tensor> out(new_tensor(value.dtype, value.dims.data(), value.dims.rank()));
+    if (out->memory->length != 0) std::memcpy(out->memory->data, value.memory->data, out->memory->length);
+    return out;
+  }
+  std::unique_ptr<TF_Tensor> out(lane->allocate(value.dtype, value.dims.data(), value.dims.rank()));
+  lane->copy_on(*ready(value, lane), *out);
   return out;
 }
 
-std::pair<std::unique_ptr<TF_Tensor>, std::int64_t> Variable::versioned() const {
-  const std::lock_guard lock(mutex_);
-  if (value_ == nullptr) return {nullptr, 0};
-  return {std::unique_ptr<TF_Tensor>(share(*value_)), version_};
+}  // namespace
+
+// With the mutex held, of a variable that has a value.
+std::unique_ptr<TF_Tensor> Variable::here(Lane* lane) {
+  if (lies_at(*value_, lane)) return ready(*value_, lane);
+  const auto known = std::ranges::find_if(copies_, [&](const auto& copy) { return lies_at(*copy, lane); });
+  if (known != copies_.end()) return ready(**known, lane);
+  const bool stays = !was_changed_ || value_->memory->references.load(std::memory_order_acquire) == 1;
+  auto out = elsewhere(lane);
+  if (stays) copies_.emplace_back(share(*out));
+  return out;
+}
+
+std::unique_ptr<TF_Tensor> Variable::elsewhere(Lane* lane) {
+  if (lane == nullptr) return on_host(*value_);
+  return lane->copy_of(lane_of(*value_) == nullptr ? *value_ : *here(nullptr));
+}
+
+// With the mutex held; what was the value is the caller's to drop.
+void Variable::replace(std::unique_ptr<TF_Tensor>& value) {
+  value_.swap(value);
+  copies_.clear();
+  was_changed_ = false;
+  version_ = next_version();
 }
 
 void Variable::changed() {
   const std::lock_guard lock(mutex_);
+  note_change();
+}
+
+void Variable::note_change() {
+  copies_.clear();
+  was_changed_ = true;
   version_ = next_version();
+}
+
+void Variable::move_to(Lane* lane) {
+  const std::lock_guard lock(mutex_);
+  require_value();
+  if (lies_at(*value_, lane)) return;
+  auto moved = here(lane);
+  replace(moved);
 }
 
 void Variable::set(const TF_Tensor* value) {
@@ -105,37 +183,34 @@ void Variable::set(const TF_Tensor* value) {
     mine.reset(share(*value));
   }
   const std::lock_guard lock(mutex_);
-  value_.swap(mine);
-  version_ = next_version();
+  replace(mine);
 }
 
-std::unique_ptr<TF_Tensor> Variable::changeable() {
+std::unique_ptr<TF_Tensor> Variable::changeable(Lane* lane) {
   const std::lock_guard lock(mutex_);
-  if (value_ == nullptr) fail_without_value();
+  require_value();
+  if (!lies_at(*value_, lane)) value_ = here(lane);
+  copies_.clear();
   const Memory& memory = *value_->memory;
-  if (!memory.ours || memory.references.load(std::memory_order_acquire) != 1) {
+  const bool is_mine = lane == nullptr ? memory.ours : lane_of(*value_) == lane;
+  if (!is_mine || memory.references.load(std::memory_order_acquire) != 1) {
     if (has_objects(dtype_)) fail(TF_UNIMPLEMENTED, "only variables of numbers are changed in place");
-    std::unique_ptr<TF_Tensor> copy(
-        new_tensor(dtype_, value_->dims.data(), value_->dims.rank()));
-    if (copy->memory->length != 0) {
-      std::memcpy(copy->memory->data, memory.data, copy->memory->length);
-    }
+    auto copy = duplicate(*value_, lane);
     value_.swap(copy);
   }
-  version_ = next_version();
+  note_change();
   return std::unique_ptr<TF_Tensor>(share(*value_));
 }
 
 void Variable::take(std::unique_ptr<TF_Tensor> value) {
   check_dtype(*this, *value);
   const std::lock_guard lock(mutex_);
-  value_.swap(value);
-  version_ = next_version();
+  replace(value);
 }
 
-bool Variable::exclusive() const {
+bool Variable::exclusive(const Lane* lane) const {
   const std::lock_guard lock(mutex_);
-  return value_ != nullptr && (value_->memory->ours || value_->memory->token == 0) &&
+  return value_ != nullptr && lane_of(*value_) == lane && (value_->memory->ours || value_->memory->token == 0) &&
          !value_->memory->shared &&
          value_->memory->references.load(std::memory_order_acquire) == 1;
 }
@@ -233,7 +308,7 @@ TF_Tensor* DS_VariableTensor(const DS_Variable* variable, TF_Status* status) {
 }
 
 int64_t DS_VariableVersion(const DS_Variable* variable) {
-  return answered<int64_t>(0, [&] { return variable_of(variable)->versioned().second; });
+  return answered<int64_t>(0, [&] { return variable_of(variable)->version(); });
 }
 
 void DS_SetVariable(DS_Variable* variable, const TF_Tensor* value, TF_Status* status) {

@@ -9,7 +9,9 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "device/lane.h"
 #include "drystone_host/kernels.h"
 #include "kernels/handles.h"
 
@@ -17,6 +19,8 @@ namespace drystone::host::kernels {
 
 using Deadline = std::optional<std::chrono::steady_clock::time_point>;
 
+// Its value lies where it was last written: in host memory, or in that of a device. Who needs it elsewhere gets
+// a copy, which serves all others there until the value changes. While it is being changed in place none is kept.
 class Variable {
  public:
   // Fails with INVALID_ARGUMENT for a value of another dtype.
@@ -31,23 +35,29 @@ class Variable {
   TF_DataType dtype() const { return dtype_; }
   std::uint64_t number() const { return number_; }
 
-  // A new handle of the value, or NULL without one.
+  // A new handle of the value wherever it lies, or NULL without one.
   std::unique_ptr<TF_Tensor> value() const;
-  // The same; fails with FAILED_PRECONDITION without a value.
-  std::unique_ptr<TF_Tensor> initialized() const;
-  // A new handle of the value with its version, a number that no other value of any variable has;
-  // NULL and 0 without a value.
-  std::pair<std::unique_ptr<TF_Tensor>, std::int64_t> versioned() const;
-  // What was given by changeable() or initialized() has been written to.
+  // The value where the work of `lane` finds it, NULL: in host memory. Fails with FAILED_PRECONDITION
+  // without a value.
+  std::unique_ptr<TF_Tensor> initialized(Lane* lane = nullptr);
+  // A new handle of the value in host memory with its version, a number that no other value of any
+  // variable has; NULL and 0 without a value.
+  std::pair<std::unique_ptr<TF_Tensor>, std::int64_t> versioned();
+  std::int64_t version() const;
+  // Fails with FAILED_PRECONDITION without a value.
+  void check_value() const;
+  // What was given by changeable() or initialized() has been written to, or is about to be.
   void changed();
   // Replace the value; NULL for none.
   void set(const TF_Tensor* value);
-  // Whether nothing else holds the value's memory, and it is the host's to write.
-  bool exclusive() const;
+  // Has its value lie where `lane` finds it, NULL: in host memory. Fails with FAILED_PRECONDITION without one.
+  void move_to(Lane* lane);
+  // Whether nothing else holds the value's memory, and it is the host's to write, or that of the lane.
+  bool exclusive(const Lane* lane) const;
 
-  // Its value for changing it in place: a handle of memory that only the variable has besides. Fails
-  // with FAILED_PRECONDITION without a value.
-  std::unique_ptr<TF_Tensor> changeable();
+  // Its value for changing it in place: a handle of memory where `lane` finds it, NULL: of host memory,
+  // that only the variable has besides. Fails with FAILED_PRECONDITION without a value.
+  std::unique_ptr<TF_Tensor> changeable(Lane* lane = nullptr);
   // Replace the value by one that is given up.
   void take(std::unique_ptr<TF_Tensor> value);
 
@@ -57,7 +67,11 @@ class Variable {
   void unlock() noexcept;
 
  private:
-  [[noreturn]] void fail_without_value() const;
+  void require_value() const;
+  std::unique_ptr<TF_Tensor> here(Lane* lane);
+  std::unique_ptr<TF_Tensor> elsewhere(Lane* lane);
+  void note_change();
+  void replace(std::unique_ptr<TF_Tensor>& value);
   Variable(std::string name, std::string container, TF_DataType dtype);
 
   std::string name_;
@@ -67,7 +81,9 @@ class Variable {
   mutable std::mutex mutex_;
   std::condition_variable unlocked_;
   std::unique_ptr<TF_Tensor> value_;
+  std::vector<std::unique_ptr<TF_Tensor>> copies_;  // of the value, at other places
   std::int64_t version_ = 0;
+  bool was_changed_ = false;  // in place: who else holds its memory may be at it
   const void* owner_ = nullptr;
 };
 

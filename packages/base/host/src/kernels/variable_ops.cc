@@ -84,10 +84,13 @@ void copy_on_host(const TF_Tensor& from, TF_Tensor* to) {
   }
 }
 
-// Copies by the plugin's function, or on the host without one.
+// Copies by the plugin's function, or without one as the host does where the value lies.
 void copy(TF_OpKernelContext* ctx, CopyFunc copy_func, const TF_Tensor& from, TF_Tensor* to) {
   if (copy_func == nullptr) {
-    copy_on_host(from, to);
+    Lane* const lane = lane_of(*to);
+    if (lane == nullptr) copy_on_host(from, to);
+    else if (lane_of(from) == nullptr) copy(ctx, copy_func, *lane->copy_of(from), to);
+    else lane->copy_on(from, *to);
     return;
   }
   std::unique_ptr<TF_Tensor> source(share(from));
@@ -104,14 +107,16 @@ std::unique_ptr<TF_Tensor> copy_of(TF_OpKernelContext* ctx, CopyFunc copy_func,
   return fresh;
 }
 
-// The variable's value, copied first if others have its memory.
+// The variable's value where the call finds it, copied first if others have its memory.
 std::unique_ptr<TF_Tensor> writable(TF_OpKernelContext* ctx, Variable& variable,
                                     CopyFunc copy_func) {
-  if (!variable.exclusive()) {
-    const auto fresh = copy_of(ctx, copy_func, *variable.initialized());
+  Lane* const lane = lane_of(*ctx->call);
+  variable.move_to(lane);
+  if (!variable.exclusive(lane)) {
+    const auto fresh = copy_of(ctx, copy_func, *variable.initialized(lane));
     variable.set(fresh.get());
   }
-  return variable.initialized();
+  return variable.initialized(lane);
 }
 
 void set_reference(TF_OpKernelContext* ctx, std::size_t output, VariablePtr variable) {
@@ -186,7 +191,7 @@ void TF_AssignUpdateVariable(TF_OpKernelContext* ctx, int input_index, int value
     const VariablePtr variable = variable_input(ctx, input_index);
     auto value = ctx->input(ctx->input_index(value_index));
     const CallScope scope(*variable, ctx);
-    variable->initialized();
+    variable->check_value();
     if (isVariantType == 0) check_shape(*variable, *value);
     if (value->dtype != variable->dtype()) {
       fail(TF_INVALID_ARGUMENT, "value and variable have two dtypes");
@@ -235,7 +240,7 @@ void TF_DestroyTemporaryVariable(TF_OpKernelContext* ctx, const int index, TF_St
     const VariablePtr variable = reference_input(ctx, index);
     const std::size_t output = ctx->output_index(0);
     const std::string name = text_of(var_name);
-    auto value = variable->initialized();
+    auto value = variable->initialized(lane_of(*ctx->call));
     ctx->check_output_dtype(output, value->dtype);
     take_temporary(ctx->call->step_id, name);
     ctx->set_output(output, std::move(value));

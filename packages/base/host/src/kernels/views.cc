@@ -132,7 +132,7 @@ TF_Bool DS_ViewInput(TF_OpKernelContext* ctx, int i, DS_View* view) {
   return tried(ctx, [&] {
     const std::size_t k = ctx->input_index(i);
     if (!ctx->is_reference(k)) show(*ctx->inputs[k], view);
-    else keep_in_view(ctx, ctx->variable(k)->initialized(), view);
+    else keep_in_view(ctx, ctx->variable(k)->initialized(ctx->lane_for(k)), view);
   });
 }
 
@@ -174,7 +174,7 @@ TF_Bool DS_ShareInput(TF_OpKernelContext* ctx, int i, int input, const int64_t* 
 }
 
 TF_Bool DS_ViewVariable(TF_OpKernelContext* ctx, int i, DS_View* view) {
-  return tried(ctx, [&] { keep_in_view(ctx, variable_of_input(*ctx, i)->initialized(), view); });
+  return tried(ctx, [&] { keep_in_view(ctx, variable_of_input(*ctx, i)->initialized(lane_of(*ctx->call)), view); });
 }
 
 TF_Bool DS_ChangeVariable(TF_OpKernelContext* ctx, int i, DS_View* view) {
@@ -184,7 +184,7 @@ TF_Bool DS_ChangeVariable(TF_OpKernelContext* ctx, int i, DS_View* view) {
     for (const auto& [known, value] : ctx->changing) {
       if (known == variable.get()) return show(*value, view);
     }
-    ctx->changing.emplace_back(variable.get(), variable->changeable());
+    ctx->changing.emplace_back(variable.get(), variable->changeable(lane_of(*ctx->call)));
     show(*ctx->changing.back().second, view);
   });
 }
@@ -200,7 +200,7 @@ TF_Bool DS_AssignVariable(TF_OpKernelContext* ctx, int i, int value) {
 TF_Bool DS_ShareVariableValue(TF_OpKernelContext* ctx, int i, int input) {
   return tried(ctx, [&] {
     const std::size_t out = ctx->output_index(i);
-    ctx->set_output(out, variable_of_input(*ctx, input)->initialized());
+    ctx->set_output(out, variable_of_input(*ctx, input)->initialized(lane_of(*ctx->call)));
   });
 }
 

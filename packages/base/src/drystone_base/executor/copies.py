@@ -1,9 +1,9 @@
 """Copies between host memory and devices: instructions where an edge leads from one to the other.
 
-Feeds and fetches of a run are in host memory, as are variables and what goes through frames. Those
-of functions and loops are where their bodies have them: what goes round in a loop stays on the
-device that computes it. A value is copied once to each place where it is needed, a constant once
-for all runs.
+Feeds and fetches of a run are in host memory, and so is what goes through frames. Those of
+functions and loops are where their bodies have them: what goes round in a loop stays on the device
+that computes it. A variable is read where its value is needed. A value is copied once to each place
+where it is needed, a constant once for all runs.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from typing import Final, NamedTuple
 
 from drystone_base.executor._wiring import order
 from drystone_base.executor.plan import Instruction, Kind, Plan
+from drystone_base.executor.plugin_devices import OnDevice
+from drystone_base.kernels import find_kernel
+from drystone_base.ops.properties import IDENTITIES, READERS
 
 __all__ = ["HOST", "CopyTo", "Places", "natural_places", "with_copies"]
 
@@ -77,12 +80,22 @@ class _Copying:
         self, plan: Plan, forwards: frozenset[str], calls: Calls, at: Places | None
     ) -> None:
         self.plan, self.forwards, self.is_whole = plan, forwards, at is None
+        self.order = order(plan)
         host = Places((HOST,) * len(plan.feeds), (HOST,) * len(plan.fetches))
         self.at = at or host
         self.calls = {k: p for k, i in enumerate(plan.instructions) if (p := calls(i)) is not None}
         self.fetched = {k: n for n, k in enumerate(plan.fetches) if k >= 0}
-        self.out = [replace(i, edges=[]) for i in plan.instructions]
         self.handed_on: dict[tuple[int, int], str] = {}  # places of a forward's inputs
+        self.readers = {
+            consumer
+            for i in plan.instructions
+            for output, consumer, slot in i.edges
+            if i.output_types and i.output_types[output].ref
+            if slot in plan.instructions[consumer].deref
+        }
+        self.out = list(plan.instructions)
+        self.plan = plan = replace(plan, instructions=self.with_reads())
+        self.out = [replace(i, edges=[]) for i in plan.instructions]
         self.copies: dict[tuple[int, int, str], int] = {}
 
     def run(self) -> Plan:
@@ -93,7 +106,7 @@ class _Copying:
             for feed, places in enumerate(self.plan.feeds)
         ]
         fetches = [self.handed_out(n, fetch, feeds) for n, fetch in enumerate(self.plan.fetches)]
-        for k in order(self.plan):
+        for k in self.order:
             for output, consumer, slot in self.plan.instructions[k].edges:
                 place = self.place_of(k, output)
                 at, input_ = self.end(k, output, place, consumer, slot)
@@ -101,6 +114,23 @@ class _Copying:
                     self.out[k].edges.append((output, consumer, slot))
         unique = [list(dict.fromkeys(places)) for places in feeds]
         return replace(self.plan, instructions=self.out, feeds=unique, fetches=fetches)
+
+    def with_reads(self) -> list[Instruction]:
+        """The instructions, each that reads a variable doing so where its value is needed.
+
+        That is a device if what uses the value runs on one, be it behind nodes that hand it on.
+        """
+        found = list(self.plan.instructions)
+        wanted: dict[tuple[int, int], set[str]] = {}
+        for k in reversed(self.order):
+            for output, consumer, slot in found[k].edges:
+                place = self.needed(consumer, slot, ANYWHERE)
+                places = wanted.get((consumer, slot), set()) if place == ANYWHERE else {place}
+                wanted.setdefault((k, output), set()).update(places)
+            if devices := sorted(wanted.get((k, 0), set()) - {HOST}):
+                nearest = found[k].device if found[k].device in devices else devices[0]
+                found[k] = _read_at(found[k], nearest, k in self.readers)
+        return found
 
     def is_on_host(self) -> bool:
         """Whether nothing is anywhere else."""
@@ -124,7 +154,7 @@ class _Copying:
         for feed, places in enumerate(self.plan.feeds):
             for consumer, slot in places:
                 self.look(found, self.at.feeds[feed], consumer, slot)
-        for k in order(self.plan):
+        for k in self.order:
             for output, consumer, slot in self.plan.instructions[k].edges:
                 self.look(found, self.place_of(k, output), consumer, slot)
         for number, fetch in enumerate(self.plan.fetches):
@@ -145,6 +175,8 @@ class _Copying:
             return self.calls[k].fetches[output]
         if instruction.on_device is not None:
             return instruction.on_device.name if instruction.on_device.outputs[output] else HOST
+        if instruction.copy is not None:
+            return instruction.copy.place
         return self.handed_on.get((k, output), HOST)
 
     def needed(self, consumer: int, slot: int, place: str) -> str:
@@ -210,3 +242,16 @@ class _Copying:
         is_fetched = self.is_whole and self.out[consumer].kind is Kind.FETCH
         if made.place == HOST and not is_fetched:
             self.out[copy].copy = made._replace(waits=True)
+
+
+def _read_at(instruction: Instruction, place: str, reads_reference: bool) -> Instruction:
+    """The instruction reading its variable at a place, if that is what it does."""
+    if instruction.kind is not Kind.PLAIN or instruction.on_device is not None:
+        return instruction
+    if instruction.op in READERS:
+        there = OnDevice(place, (False,), (True,))
+        kernel = find_kernel(instruction.op)  # which says what is wrong with a handle
+        return replace(instruction, kernel=kernel, on_library=False, on_device=there)
+    if reads_reference and instruction.op in IDENTITIES and instruction.output_count == 1:
+        return replace(instruction, kind=Kind.COPY, copy=CopyTo(place), on_library=False)
+    return instruction

@@ -26,7 +26,7 @@ from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
-from drystone_base.ops.properties import IDENTITIES, VARIABLES
+from drystone_base.ops.properties import IDENTITIES, READERS, VARIABLES
 
 if TYPE_CHECKING:
     from drystone_base.executor.micro_batches import BatchLayout, NotBatchwise
@@ -49,9 +49,11 @@ FORWARDS: Final = IDENTITIES | {
 }  # fmt: skip
 """Ops whose inputs the executor hands on."""
 
-_READERS: Final = frozenset({"ReadVariableOp"})
 READS_VERSION: Final = -1
 """What it holds where the host reads a variable of the attribute ``dtype`` with its version."""
+
+_READS_THERE: Final = -2
+"""The same where it reads the variable of the attribute ``dtype`` on the device of the node."""
 
 _LAZY_BYTES: Final = 1 << 20
 _MOST_BYTES: Final = (1 << 63) - 1  # of an example that no memory holds
@@ -209,7 +211,9 @@ class _Encoder:
 
     def _variables(self, out: InstructionDef, instruction: Instruction, reads: bool) -> None:
         """Note what reads variables and what may change them."""
-        if instruction.op in _READERS or (reads and _takes_values_only(instruction)):
+        if instruction.copy is not None:  # what is constant in a copy is another thing
+            return
+        if instruction.op in READERS or (reads and _takes_values_only(instruction)):
             if instruction.kind not in _FRAME_KINDS:  # what is constant in a frame is another thing
                 self.reads.append(out)
         elif _may_change_variables(instruction):
@@ -362,8 +366,10 @@ class _Encoder:
 
     def _own(self, out: InstructionDef, instruction: Instruction) -> None:
         """What the executor does itself: what a backend compiled, and reading with a version."""
-        out.own = instruction.attrs.get(OPERATOR_ATTR, 0)
-        if out.own == READS_VERSION:
+        there = instruction.on_device
+        out.own = instruction.attrs.get(OPERATOR_ATTR, 0) if there is None else _READS_THERE
+        out.device = 0 if there is None else self._device(there.name)
+        if out.own in (READS_VERSION, _READS_THERE):
             out.value_type = instruction.attrs["dtype"].number
 
     def _callback(self, instruction: Instruction, *, lazy: bool = False) -> int:

@@ -1,8 +1,9 @@
 """Devices of plugins: which there are, and which nodes can run on them.
 
 A node can run on a device if a plugin has registered a kernel for its type that fits the node, and
-if its values can lie there: references and resources stand for variables, which are in host memory,
-and so are strings and variants unless the kernel takes them from there.
+if its values can lie there: strings and variants are in host memory, unless the kernel takes them
+from there. References and resources stand for variables: they are the host's, what they stand for
+lies where it was last written.
 """
 
 from __future__ import annotations
@@ -82,12 +83,12 @@ def kernel_on(node: Node, kind: str) -> Candidate | None:
     chosen = select(node.op, kind, attrs, attrs.get("_kernel", ""))
     if chosen is None or chosen.isolated:
         return None
-    rows = list(_tensors([*definition.inputs, *definition.outputs], attrs))
-    if any(arg.is_ref or dtype is RESOURCE for arg, dtype in rows):
-        return None
-    if any(dtype.is_object and arg.name not in chosen.host_memory for arg, dtype in rows):
-        return None
-    return chosen
+    rows = _tensors([*definition.inputs, *definition.outputs], attrs)
+    needs_host = any(
+        dtype.is_object and dtype is not RESOURCE and arg.name not in chosen.host_memory
+        for arg, dtype in rows
+    )
+    return None if needs_host else chosen
 
 
 def on_device(node: Node, chosen: Candidate) -> OnDevice:
@@ -96,7 +97,10 @@ def on_device(node: Node, chosen: Candidate) -> OnDevice:
     assert definition is not None
     attrs = node.full_attrs()
     inputs, outputs = (
-        tuple(arg.name not in chosen.host_memory for arg, _ in _tensors(args, attrs))
+        tuple(
+            arg.name not in chosen.host_memory and not arg.is_ref and dtype is not RESOURCE
+            for arg, dtype in _tensors(args, attrs)
+        )
         for args in (definition.inputs, definition.outputs)
     )
     return OnDevice(node.device, inputs, outputs)

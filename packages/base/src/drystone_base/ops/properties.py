@@ -25,11 +25,13 @@ __all__ = [
     "INVOLUTIONS",
     "MERGES",
     "NEXT_ITERATIONS",
+    "OF_VARIABLES",
     "ONE_TO_ONE",
     "PARTLY_FALLING",
     "PARTLY_RISING",
     "PLACEHOLDERS",
     "PRODUCTS",
+    "READERS",
     "REDUCTIONS",
     "RESHAPES",
     "RISING",
@@ -134,6 +136,16 @@ CHANNELS: Final = _ops("_Send _Recv _HostSend _HostRecv")
 
 VARIABLES: Final = _ops("VarHandleOp VariableV2 Variable")
 """They make a variable, or a handle of one, which lives as long as the session."""
+READERS: Final = frozenset({"ReadVariableOp"})
+"""They give the value of the variable whose handle is their input."""
+OF_VARIABLES: Final = (
+    VARIABLES
+    | READERS
+    | _ops(
+        "VarIsInitializedOp IsVariableInitialized VariableShape DestroyResourceOp DisableCopyOnRead"
+    )
+)
+"""They make, read, look at or forget a variable, wherever its value lies."""
 VARIABLE_WRITES: Final = _ops(
     "AssignVariableOp AssignAddVariableOp AssignSubVariableOp ResourceScatterUpdate "
     "ResourceScatterAdd ResourceScatterSub"

@@ -36,14 +36,18 @@ def by_kernels(types: Sequence[str]) -> Supports:
     from drystone_base.executor.encode import CALLS, FORWARDS
     from drystone_base.executor.plan import can_run, runs_itself
     from drystone_base.executor.plugin_devices import types_of
+    from drystone_base.ops.properties import OF_VARIABLES
 
     own = {"CPU": 2} | dict.fromkeys(types, 1)
+    either = {"CPU": 1} | dict.fromkeys(types, 1)  # a variable goes with what changes it
     hosts = FORWARDS | CALLS.keys() | {"Const", "NoOp", "Placeholder", "PlaceholderV2"}
 
     def found(node: Node) -> Mapping[str, int]:
         there = dict.fromkeys(types_of(node, types), 2)
         if there:
             return there | ({"CPU": 1} if can_run(node.op) else {})
+        if node.op in OF_VARIABLES:
+            return either
         return own if node.op in hosts or runs_itself(node.op) else {"CPU": 1}
 
     return found

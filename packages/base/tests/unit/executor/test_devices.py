@@ -2,68 +2,30 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from device_graphs import ON, Build, both, settled, x_of
+from drystone_conformance.strict_device import StrictDevice
 from google.protobuf import text_format
 from hypothesis import given, settings
-from strict_device import Strict, load
 
 from drystone_abi.protos import FunctionDefLibrary
 from drystone_base.api.session import Session, SessionConfig
 from drystone_base.core.dtypes import BOOL, FLOAT32, INT32, INT64
 from drystone_base.core.errors import BadRequest, GraphError, KernelError
-from drystone_base.graph import Graph, Node
+from drystone_base.graph import Graph
 from drystone_base.host import available
-from drystone_base.ops.attrs import FunctionRef, TensorAttr
+from drystone_base.ops.attrs import FunctionRef
 
 if not available():
     pytest.skip("the host library is not built", allow_module_level=True)
-
-ON, OFF = {"optimizer": "off"}, {"optimizer": "off", "device_count": {"STRICT": 0}}
-Array = np.ndarray[Any, Any]
-
-
-@pytest.fixture(scope="module")
-def loaded(compile_library: Callable[..., Path]) -> Strict:
-    return load(compile_library)
-
-
-@pytest.fixture
-def strict(loaded: Strict, monkeypatch: pytest.MonkeyPatch) -> Iterator[Strict]:
-    """The device, which must have found no fault and hold no memory at the end."""
-    monkeypatch.setenv("DRYSTONE_VISIBLE_DEVICES", "STRICT")
-    loaded.faults()
-    loaded.counted()
-    yield loaded
-    gc.collect()
-    loaded.leaks()
-    assert loaded.faults() == []
-
-
-class Build:
-    """A graph in few words."""
-
-    def __init__(self) -> None:
-        self.graph = Graph()
-
-    def feed(self, name: str, dtype: Any = FLOAT32) -> Node:
-        return self.graph.add("Placeholder", name, attrs={"dtype": dtype, "shape": None})
-
-    def const(self, name: str, value: Any, dtype: Any = FLOAT32) -> Node:
-        attr = TensorAttr(array=np.asarray(value, dtype.np))
-        return self.graph.add("Const", name, attrs={"dtype": dtype, "value": attr})
-
-    def op(self, op: str, name: str, *inputs: Any, device: str = "", **attrs: Any) -> Node:
-        return self.graph.add(op, name, list(inputs), attrs={"T": FLOAT32} | attrs, device=device)
 
 
 def network() -> Graph:
@@ -81,16 +43,7 @@ def network() -> Graph:
     return b.graph
 
 
-def both(graph: Graph, fetches: Any, feeds: dict[str, Any], **config: Any) -> tuple[Any, Any]:
-    there = Session(graph, SessionConfig(**(ON | config))).run(fetches, feeds)
-    return there, Session(graph, SessionConfig(**OFF)).run(fetches, feeds)
-
-
-def x_of(rows: int = 5) -> Array:
-    return np.random.default_rng(rows).standard_normal((rows, 3)).astype(np.float32)
-
-
-def test_a_graph_runs_on_the_device_and_gives_the_hosts_values(strict: Strict) -> None:
+def test_a_graph_runs_on_the_device_and_gives_the_hosts_values(strict: StrictDevice) -> None:
     """S2-accelerators: kernels of a device run the nodes that are placed there."""
     fetches = ["sum:0", "total:0", "size:0", "m:0"]
     there, here = both(network(), fetches, {"x:0": x_of()})
@@ -105,7 +58,7 @@ def test_a_graph_runs_on_the_device_and_gives_the_hosts_values(strict: Strict) -
     assert plan["floor"].endswith("/device:CPU:0")
 
 
-def test_a_constant_is_copied_once_and_fetches_are_waited_for_once(strict: Strict) -> None:
+def test_a_constant_is_copied_once_and_fetches_are_waited_for_once(strict: StrictDevice) -> None:
     b = Build()
     out = b.op("MatMul", "y", b.feed("x"), b.const("w", np.ones((3, 2))))
     for k in range(20):
@@ -122,7 +75,7 @@ def test_a_constant_is_copied_once_and_fetches_are_waited_for_once(strict: Stric
 
 
 def test_nothing_is_placed_where_no_device_is_seen(
-    strict: Strict, monkeypatch: pytest.MonkeyPatch
+    strict: StrictDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DRYSTONE_VISIBLE_DEVICES", "none")
     Session(network(), SessionConfig(**ON)).run("sum:0", {"x:0": x_of()})
@@ -135,7 +88,7 @@ def test_nothing_is_placed_where_no_device_is_seen(
         Session(network(), SessionConfig(**ON)).run("sum:0", {"x:0": x_of()})
 
 
-def test_two_devices_exchange_values_over_the_host(strict: Strict) -> None:
+def test_two_devices_exchange_values_over_the_host(strict: StrictDevice) -> None:
     b = Build()
     one = b.op("Neg", "one", b.feed("x"), device="/device:STRICT:0")
     two = b.op("Exp", "two", one, device="/device:STRICT:1")
@@ -145,7 +98,9 @@ def test_two_devices_exchange_values_over_the_host(strict: Strict) -> None:
     assert strict.counted()["kernels"] == 3
 
 
-def test_a_node_that_cannot_run_there_is_an_error_unless_placement_is_soft(strict: Strict) -> None:
+def test_a_node_that_cannot_run_there_is_an_error_unless_placement_is_soft(
+    strict: StrictDevice,
+) -> None:
     b = Build()
     b.op("Floor", "y", b.feed("x"), device="/device:STRICT:0")
     hard = SessionConfig(optimizer="off", allow_soft_placement=False)
@@ -162,7 +117,7 @@ def test_a_node_that_cannot_run_there_is_an_error_unless_placement_is_soft(stric
     assert found.why == "soft placement: what was asked for cannot be had"
 
 
-def test_the_reference_executor_has_no_devices(strict: Strict) -> None:
+def test_the_reference_executor_has_no_devices(strict: StrictDevice) -> None:
     b = Build()
     b.op("Relu", "y", b.feed("x"), device="/device:STRICT:0")
     config = SessionConfig(executor="reference", allow_soft_placement=False)
@@ -174,7 +129,7 @@ def test_the_reference_executor_has_no_devices(strict: Strict) -> None:
     assert strict.counted()["kernels"] == 0
 
 
-def test_parts_of_virtual_devices_use_the_device_as_well(strict: Strict) -> None:
+def test_parts_of_virtual_devices_use_the_device_as_well(strict: StrictDevice) -> None:
     b = Build()
     left = b.op("Exp", "left", b.feed("x"), device="/cpu:1")
     right = b.op("Relu", "right", left, device="/device:STRICT:0")
@@ -185,7 +140,7 @@ def test_parts_of_virtual_devices_use_the_device_as_well(strict: Strict) -> None
     assert strict.counted()["kernels"] == 1
 
 
-def test_empty_values_and_scalars(strict: Strict) -> None:
+def test_empty_values_and_scalars(strict: StrictDevice) -> None:
     b = Build()
     b.op("Relu", "r", b.op("Add", "y", b.feed("x"), b.const("c", 2)))
     b.op("Cast", "z", b.graph["r"], SrcT=FLOAT32, DstT=INT64)
@@ -195,7 +150,7 @@ def test_empty_values_and_scalars(strict: Strict) -> None:
         assert [a.shape for a in there] == [a.shape for a in here]
 
 
-def test_a_failing_kernel_names_its_node_and_leaves_nothing(strict: Strict) -> None:
+def test_a_failing_kernel_names_its_node_and_leaves_nothing(strict: StrictDevice) -> None:
     b = Build()
     b.op("Add", "sums", b.op("Relu", "r", b.feed("x")), b.feed("z"))
     session = Session(b.graph, SessionConfig(**ON))
@@ -260,7 +215,7 @@ def with_functions() -> Build:
     return b
 
 
-def test_a_loop_keeps_its_variables_where_its_body_makes_them(strict: Strict) -> None:
+def test_a_loop_keeps_its_variables_where_its_body_makes_them(strict: StrictDevice) -> None:
     """One of them is handed on to one that the host has, which is handed on as well."""
     b = with_functions()
     x = b.feed("x")
@@ -275,7 +230,7 @@ def test_a_loop_keeps_its_variables_where_its_body_makes_them(strict: Strict) ->
 
 
 @pytest.mark.parametrize("yes", [True, False])
-def test_branches_that_have_values_at_other_places(strict: Strict, yes: bool) -> None:
+def test_branches_that_have_values_at_other_places(strict: StrictDevice, yes: bool) -> None:
     b = with_functions()
     p = b.graph.add("Placeholder", "p", attrs={"dtype": BOOL, "shape": ()})
     attrs = {
@@ -290,7 +245,7 @@ def test_branches_that_have_values_at_other_places(strict: Strict, yes: bool) ->
     assert strict.counted()["kernels"] == 2 + yes
 
 
-def test_a_call_takes_and_gives_values_on_the_device(strict: Strict) -> None:
+def test_a_call_takes_and_gives_values_on_the_device(strict: StrictDevice) -> None:
     b = with_functions()
     call = b.graph.add("up", "call", [b.op("Neg", "minus", b.feed("x"))])
     b.op("Relu", "y", (call, 0))
@@ -316,7 +271,9 @@ OPS = st.sampled_from(
         max_size=14,
     )
 )
-def test_random_graphs_over_devices_agree_with_the_host(loaded: Strict, rows: list[Any]) -> None:
+def test_random_graphs_over_devices_agree_with_the_host(
+    strict_device: StrictDevice, rows: list[Any]
+) -> None:
     """Any mixture of places: values that are fetched, constants, shared, crossing both ways."""
     b = Build()
     nodes = [b.feed("x"), b.const("c", [[0.5, -1, 2]])]
@@ -335,21 +292,19 @@ def test_random_graphs_over_devices_agree_with_the_host(loaded: Strict, rows: li
         os.environ["DRYSTONE_VISIBLE_DEVICES"] = before
     for one, other in zip(there, here, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
-    gc.collect()
-    assert (loaded.leaks(), loaded.faults()) == (0, [])
+    assert settled(strict_device) == (0, [])
 
 
 # ---- faults that are planted in a kernel, each in a process of its own ---------------------------
 
 PROGRAM = """
-import gc, sys
+import sys
 sys.path[:0] = {path!r}
 import numpy as np
-import compiling
-from strict_device import load
-strict = load(compiling.compile_library)
+import device_graphs
+from device_graphs import Build
+strict = device_graphs.loaded()
 strict.watch_host()
-from test_devices import Build
 from drystone_base.api.session import Session, SessionConfig
 b = Build()
 b.op("Relu", "last", b.op("Neg", "bad", b.op("Exp", "first", b.feed("x"))))
@@ -359,9 +314,7 @@ try:
 except Exception as error:
     print("error:", error)
 del session
-gc.collect()
-strict.leaks()
-print("faults:", *strict.faults(), sep="\\n")
+print("faults:", *device_graphs.settled(strict)[1], sep="\\n")
 """
 FOUND = {
     "host_read": "the host touched device memory that node 'first' used last, in the kernel of "
@@ -373,9 +326,12 @@ FOUND = {
 
 
 @pytest.mark.parametrize("fault", FOUND)
-def test_a_planted_fault_is_found_and_names_its_node(loaded: Strict, fault: str) -> None:
+def test_a_planted_fault_is_found_and_names_its_node(
+    strict_device: StrictDevice, fault: str
+) -> None:
     here = Path(__file__).resolve()
-    path = [str(here.parent), str(here.parents[2]), str(here.parents[5] / "plugin-abi" / "tests")]
+    contract = here.parents[5] / "plugin-abi"
+    path = [str(here.parents[2]), str(contract / "tests"), str(contract / "conformance" / "src")]
     env = os.environ | {"STRICT_PLANT": f"{fault}:bad", "DRYSTONE_VISIBLE_DEVICES": "STRICT"}
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM.format(path=path)],

@@ -6,15 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "call.h"
+#include "drystone/kernels_experimental.h"
 #include "drystone/logging.h"
-#include "task.h"
-
-typedef struct Recipe {
-  const char* op;
-  void (*call)(void*, TF_OpKernelContext*);
-  const char* on_host; /* an argument that lies in host memory, or NULL */
-  const char* type;    /* the attribute that must be float, or NULL: any type */
-} Recipe;
 
 /* ---- attributes ---- */
 
@@ -34,7 +28,15 @@ static void read_text(TF_OpKernelConstruction* ctx, const char* name, char* text
   if (has(ctx, name, status)) TF_OpKernelConstruction_GetAttrString(ctx, name, text, size - 1, status);
 }
 
-static void* create(TF_OpKernelConstruction* ctx) {
+static void read_shape(TF_OpKernelConstruction* ctx, Attrs* attrs, TF_Status* status) {
+  int32_t length = -1, rank = -1;
+  if (has(ctx, "shape", status)) TF_OpKernelConstruction_GetAttrSize(ctx, "shape", &length, &rank, status);
+  if (rank < 0 || rank > kRank || TF_GetCode(status) != TF_OK) return;
+  attrs->rank = rank;
+  TF_OpKernelConstruction_GetAttrTensorShape(ctx, "shape", attrs->shape, (size_t)rank, status);
+}
+
+void* strict_create(TF_OpKernelConstruction* ctx) {
   Attrs* const attrs = calloc(1, sizeof *attrs);
   TF_Status* const status = TF_NewStatus();
   char padding[16] = "";
@@ -43,6 +45,10 @@ static void* create(TF_OpKernelConstruction* ctx) {
   read_flag(ctx, "adj_x", &attrs->transpose_a, status);
   read_flag(ctx, "adj_y", &attrs->transpose_b, status);
   read_flag(ctx, "keep_dims", &attrs->keep_dims, status);
+  read_flag(ctx, "use_nesterov", &attrs->use_nesterov, status);
+  read_flag(ctx, "validate_shape", &attrs->validate_shape, status);
+  read_text(ctx, "var_name", attrs->variable, sizeof attrs->variable, status);
+  read_shape(ctx, attrs, status);
   read_four(ctx, "strides", attrs->strides, status);
   read_four(ctx, "dilations", attrs->dilations, status);
   read_four(ctx, "ksize", attrs->window, status);
@@ -59,16 +65,7 @@ static void* create(TF_OpKernelConstruction* ctx) {
 
 /* ---- one call ---- */
 
-typedef struct Call {
-  TF_OpKernelContext* ctx;
-  TF_Status* status;
-  SP_Stream stream;
-  char node[kStrictName];
-  TF_Tensor* inputs[kInputs];
-  Task* task;
-} Call;
-
-static bool is_well(const Call* call) { return TF_GetCode(call->status) == TF_OK; }
+bool is_well(const Call* call) { return TF_GetCode(call->status) == TF_OK; }
 
 static Value describe(const TF_Tensor* tensor) {
   Value out = {.data = TF_TensorData(tensor), .count = TF_TensorElementCount(tensor), .rank = TF_NumDims(tensor),
@@ -84,40 +81,51 @@ static void read_numbers(Task* task, const Value* value) {
   }
 }
 
-static void take_inputs(Call* call) {
-  Task* const task = call->task;
-  task->inputs = TF_NumInputs(call->ctx);
-  task->count = -1;
-  if (task->inputs > kInputs) TF_SetStatus(call->status, TF_UNIMPLEMENTED, "more inputs than this device has");
-  for (int k = 0; k < task->inputs && is_well(call); ++k) {
-    TF_GetInput(call->ctx, k, &call->inputs[k], call->status);
-    if (!is_well(call)) return;
-    task->in[k] = describe(call->inputs[k]);
-    if (task->in[k].rank > kRank) TF_SetStatus(call->status, TF_UNIMPLEMENTED, "more dimensions than this device has");
-    else if (TF_IsHostMemoryInput(call->ctx, k, call->status)) read_numbers(task, &task->in[k]);
-  }
+void strict_hold_input(Call* call, int k, TF_Tensor* tensor) {
+  call->inputs[k] = tensor;
+  call->task->in[k] = describe(tensor);
+  if (call->task->inputs <= k) call->task->inputs = k + 1;
+  if (call->task->in[k].rank > kRank) TF_SetStatus(call->status, TF_UNIMPLEMENTED, "more dimensions than this device has");
 }
 
-static void begin(Call* call, TF_OpKernelContext* ctx, const Attrs* attrs) {
+void strict_take_input(Call* call, int k) {
+  Task* const task = call->task;
+  TF_Tensor* tensor = NULL;
+  TF_GetInput(call->ctx, k, &tensor, call->status);
+  if (is_well(call)) strict_hold_input(call, k, tensor);
+  if (!is_well(call) || !TF_IsHostMemoryInput(call->ctx, k, call->status)) return;
+  task->in[k].is_on_host = true;
+  read_numbers(task, &task->in[k]);
+}
+
+void strict_begin(Call* call, TF_OpKernelContext* ctx, const Attrs* attrs) {
   const TF_StringView name = TF_GetOpKernelName(ctx);
   memset(call, 0, sizeof *call);
   call->ctx = ctx;
   call->status = TF_NewStatus();
   snprintf(call->node, sizeof call->node, "%.*s", (int)name.len, name.data);
+  call->outer = strict_node;
   strict_node = call->node;
-  strict_count(STRICT_KERNELS);
+  if (*call->outer == '\0') strict_count(STRICT_KERNELS);
   call->task = calloc(1, sizeof *call->task);
   call->task->attrs = *attrs;
+  call->task->count = -1;
   call->stream = TF_GetStream(ctx, call->status);
-  if (is_well(call)) take_inputs(call);
+  if (TF_NumInputs(ctx) > kInputs) TF_SetStatus(call->status, TF_UNIMPLEMENTED, "more inputs than this device has");
 }
 
-static void end(Call* call) {
+/* With all inputs. */
+static void begin(Call* call, TF_OpKernelContext* ctx, const Attrs* attrs) {
+  strict_begin(call, ctx, attrs);
+  for (int k = 0; k < TF_NumInputs(ctx) && is_well(call); ++k) strict_take_input(call, k);
+}
+
+void strict_end(Call* call) {
   if (!is_well(call)) TF_OpKernelContext_Failure(call->ctx, call->status);
   for (int k = 0; k < kInputs; ++k) TF_DeleteTensor(call->inputs[k]);
   TF_DeleteStatus(call->status);
   free(call->task); /* unless a stream has it */
-  strict_node = "";
+  strict_node = call->outer;
 }
 
 /* ---- work on the device's thread ---- */
@@ -156,17 +164,20 @@ static void plant_after(const Call* call, const TF_Tensor* output) {
   strict_free(strict_device_of(call->stream), &memory);
 }
 
-static void enqueue(Call* call) {
+static Range range_of(const Value* value, bool is_written) {
+  return (Range){value->data, (uint64_t)value->count * size_of(value->type), is_written, NULL};
+}
+
+void strict_put(Call* call, int written) {
   Task* const task = call->task;
   Range ranges[kStrictRanges];
   int count = 0;
+  if (written > 0) task->out = task->in[0];
   if (task->out.count == 0) return;
   for (int k = 0; k < task->inputs; ++k) {
-    const Value* const in = &task->in[k];
-    if (TF_IsHostMemoryInput(call->ctx, k, call->status)) continue;
-    ranges[count++] = (Range){in->data, (uint64_t)in->count * size_of(in->type), false, NULL};
+    if (!task->in[k].is_on_host) ranges[count++] = range_of(&task->in[k], k < written);
   }
-  ranges[count++] = (Range){task->out.data, (uint64_t)task->out.count * size_of(task->out.type), true, NULL};
+  if (written == 0) ranges[count++] = range_of(&task->out, true);
   call->task = NULL;
   task->work = (Work){task->work.run == NULL ? run_task : task->work.run, end_task};
   strict_enqueue(call->stream, call->node, &task->work, ranges, count, call->status);
@@ -187,12 +198,12 @@ static void compute(const Attrs* attrs, TF_OpKernelContext* ctx, Shape shape, vo
     if (is_well(&call)) {
       task->out.data = TF_TensorData(output);
       plant(&call);
-      enqueue(&call);
+      strict_put(&call, 0);
     }
     if (is_well(&call)) plant_after(&call, output);
     TF_DeleteTensor(output);
   }
-  end(&call);
+  strict_end(&call);
 }
 
 /* A kernel whose output is its input with another shape. */
@@ -208,7 +219,7 @@ static void reshape(const Attrs* attrs, TF_OpKernelContext* ctx, Shape shape) {
     if (is_well(&call)) TF_SetOutput(ctx, 0, output, call.status);
     TF_DeleteTensor(output);
   }
-  end(&call);
+  strict_end(&call);
 }
 
 /* Its output lies in host memory, and is there when the kernel returns. */
@@ -226,7 +237,7 @@ static void shape_on_host(void* attrs, TF_OpKernelContext* ctx) {
     }
     TF_DeleteTensor(output);
   }
-  end(&call);
+  strict_end(&call);
 }
 
 #define CALL(NAME, SHAPE, FUNCTION) \
@@ -277,9 +288,9 @@ static const Recipe kRecipes[] = {
     {"Shape", shape_on_host, "output", "T"},
 };
 
-static void register_kernel(const Recipe* recipe, const char* attr, TF_DataType type, const char* other, TF_DataType result) {
+void strict_register(const Recipe* recipe, const char* attr, TF_DataType type, const char* other, TF_DataType result) {
   TF_Status* const status = TF_NewStatus();
-  TF_KernelBuilder* const builder = TF_NewKernelBuilder(recipe->op, STRICT_TYPE, create, recipe->call, free);
+  TF_KernelBuilder* const builder = TF_NewKernelBuilder(recipe->op, STRICT_TYPE, strict_create, recipe->call, free);
   if (attr != NULL) TF_KernelBuilder_TypeConstraint(builder, attr, type, status);
   if (other != NULL) TF_KernelBuilder_TypeConstraint(builder, other, result, status);
   if (recipe->on_host != NULL) TF_KernelBuilder_HostMemory(builder, recipe->on_host);
@@ -294,13 +305,14 @@ static void register_casts(void) {
   static const Recipe recipe = {"Cast", call_cast, NULL, NULL};
   const size_t count = sizeof types / sizeof *types;
   for (size_t from = 0; from < count; ++from) {
-    for (size_t to = 0; to < count; ++to) register_kernel(&recipe, "SrcT", types[from], "DstT", types[to]);
+    for (size_t to = 0; to < count; ++to) strict_register(&recipe, "SrcT", types[from], "DstT", types[to]);
   }
 }
 
 void TF_InitKernel(void) {
   for (size_t k = 0; k < sizeof kRecipes / sizeof *kRecipes; ++k) {
-    register_kernel(&kRecipes[k], kRecipes[k].type, TF_FLOAT, NULL, TF_FLOAT);
+    strict_register(&kRecipes[k], kRecipes[k].type, TF_FLOAT, NULL, TF_FLOAT);
   }
   register_casts();
+  strict_register_variables();
 }

@@ -13,13 +13,17 @@ typedef struct Value {
   int64_t dims[kRank];
   int rank;
   TF_DataType type;
+  bool is_on_host; /* the kernel asked for it there */
 } Value;
 
 /* Attributes of a node; 0 where it has none of that name. */
 typedef struct Attrs {
-  TF_Bool transpose_a, transpose_b, keep_dims, is_same;
+  TF_Bool transpose_a, transpose_b, keep_dims, is_same, use_nesterov, validate_shape;
   int64_t strides[4], dilations[4], window[4];
   char equation[8]; /* data_format */
+  int64_t shape[kRank];
+  int rank;
+  char variable[kStrictName]; /* var_name */
 } Attrs;
 
 typedef struct Task {
