@@ -1,4 +1,4 @@
-"""Run two plugin wheels made for TensorFlow: `python -m ci.scripts.tf_plugins [--wheels DIR]`.
+"""Run three plugin wheels made for TensorFlow: `python -m ci.scripts.tf_plugins [--wheels DIR]`.
 
 The wheels come from the package index (pip download) and are kept in .drystone-env/tf-plugins.
 Each is unpacked, loaded by policy and put to work in a process of its own. Offline, or on a
@@ -22,14 +22,16 @@ WORK = ROOT / ".drystone-env" / "tf-plugins"
 WHEELS = {
     "itex": "intel-extension-for-tensorflow-lib==2.15.0.0.0",
     "gcs": "tensorflow-io-gcs-filesystem==0.37.1",
+    "directml": "tensorflow-directml-plugin==0.4.0.dev230202",
 }
+_PYTHON = {"directml": "3.10"}  # its last wheel is for that; the library knows no Python
 _PLATFORM = (
-    *("--only-binary=:all:", "--no-deps", "--python-version=3.11"),
+    *("--only-binary=:all:", "--no-deps", "--platform=manylinux2010_x86_64"),
     *("--platform=manylinux2014_x86_64", "--platform=manylinux_2_17_x86_64"),
 )
 
 
-def download(requirement: str, folder: Path) -> Path | str:
+def download(requirement: str, folder: Path, python: str = "3.11") -> Path | str:
     """The wheel in `folder`, fetched when it is not there; or why there is none."""
     name, version = requirement.split("==")
     pattern = f"{name.replace('-', '_')}-{version}-*.whl"
@@ -42,6 +44,7 @@ def download(requirement: str, folder: Path) -> Path | str:
             "download",
             "-q",
             *_PLATFORM,
+            f"--python-version={python}",
             "-d",
             str(folder),
             requirement,
@@ -66,7 +69,7 @@ def unpack(wheel: Path, folder: Path) -> Path:
 
 def _run(name: str, requirement: str, folder: Path) -> bool:
     print(f"== {requirement}", flush=True)
-    wheel = download(requirement, folder)
+    wheel = download(requirement, folder, _PYTHON.get(name, "3.11"))
     if isinstance(wheel, str):
         print(f"skipped: the wheel cannot be had here: {wheel}")
         return True
