@@ -27,13 +27,13 @@ def call_function(call: Call, *args: Array) -> list[Array]:
 class FunctionCaller:
     """Runs functions of one library; lowered plans are kept.
 
-    ``place``, if set, places the nodes of a body for the native executor, and gives the types of
-    the devices of plugins.
+    ``place``, if set, places the nodes of the body of the function that it is told for the native
+    executor, and gives the types of the devices of plugins.
     """
 
     def __init__(self, library: FunctionLibrary) -> None:
         self.library = library
-        self.place: Callable[[Graph], Collection[str]] | None = None
+        self.place: Callable[[Graph, str], Collection[str]] | None = None
         self._plans: dict[tuple[str, str, bool], Plan] = {}
         self._types: dict[str, list[DType]] = {}
         self._lock = threading.Lock()
@@ -47,7 +47,8 @@ class FunctionCaller:
                 body = self.library[function.name].body(self.library, function.attrs)
                 fetches = [result.inputs[0] for result in body.results]
                 validate(body.graph, body.results)  # they give what the signature says
-                types = self.place(body.graph) if native and self.place is not None else ()
+                place = self.place if native else None
+                types = () if place is None else place(body.graph, function.name)
                 self._plans[key] = lower(
                     body.graph,
                     fetches,

@@ -150,10 +150,15 @@ def place_for(
 
         supports = by_kernels(list(of_plugins))
     placed = place(graph, there, supports, soft=soft, nodes=needed)
+    _tell(placed, config)
+    return placed
+
+
+def _tell(placed: Placement, config: Any, inside: str = "") -> None:
+    """Say where nodes go and why, if the config asks for it."""
     if config.log_device_placement:
         for d in placed.decisions:
-            print(plain(f"{d.node}: ({d.op}): {d.device}  {d.why}"), file=sys.stderr)
-    return placed
+            print(plain(f"{inside}{d.node}: ({d.op}): {d.device}  {d.why}"), file=sys.stderr)
 
 
 def on_devices(
@@ -177,12 +182,14 @@ def on_devices(
     return found
 
 
-def place_body(graph: Graph, config: Any) -> list[str]:
+def place_body(graph: Graph, function: str, config: Any) -> list[str]:
     """Place the nodes of a function's body; the types of the devices of plugins that there are."""
     from drystone_base.placement.support import by_kernels
 
     types = list(_of_plugins(config))
-    place(graph, device_names(config), by_kernels(types), soft=True).apply()
+    placed = place(graph, device_names(config), by_kernels(types), soft=True)
+    _tell(placed, config, f"{function}/")
+    placed.apply()
     return types
 
 

@@ -245,6 +245,17 @@ def test_branches_that_have_values_at_other_places(strict: StrictDevice, yes: bo
     assert strict.counted()["kernels"] == 2 + yes
 
 
+def test_placement_inside_of_functions_is_told(
+    strict: StrictDevice, capsys: pytest.CaptureFixture[str]
+) -> None:
+    b = with_functions()
+    b.graph.add("up", "call", [b.feed("x")])
+    Session(b.graph, SessionConfig(log_device_placement=True, **ON)).run("call:1", {"x:0": x_of()})
+    told = capsys.readouterr().err
+    assert "up/exp: (Exp): /job:localhost/replica:0/task:0/device:STRICT:0  " in told
+    assert "up/ceil: (Ceil): /job:localhost/replica:0/task:0/device:CPU:0  " in told
+
+
 def test_a_call_takes_and_gives_values_on_the_device(strict: StrictDevice) -> None:
     b = with_functions()
     call = b.graph.add("up", "call", [b.op("Neg", "minus", b.feed("x"))])
