@@ -34,8 +34,9 @@ def _runs(device: str) -> bool:
     graph = Graph()
     x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": None})
     graph.add("Relu", "y", [x], attrs={"T": FLOAT32}, device=device)
-    found = Session(graph, SessionConfig(optimizer="off")).run("y:0", {"x:0": np.float32([-1, 2])})
-    return bool(np.array_equal(found, np.float32([0, 2])))
+    x_of, want = np.array([-1, 2], np.float32), np.array([0, 2], np.float32)
+    found = Session(graph, SessionConfig(optimizer="off")).run("y:0", {"x:0": x_of})
+    return bool(np.array_equal(found, want))
 
 
 def main(arguments: list[str] | None = None) -> int:
