@@ -18,11 +18,13 @@ __all__ = [
     "devices",
     "nightly_convergence",
     "nightly_models",
+    "nightly_network",
     "nightly_notebooks",
     "nightly_page",
     "nightly_performance",
     "nightly_pip",
     "pjrt",
+    "soak_network",
 ]
 
 
@@ -71,6 +73,19 @@ def nightly_convergence(session: nox.Session) -> None:
 def nightly_performance(session: nox.Session) -> None:
     """Cases beside work of the same length every night; an alarm 15 % below what is stored."""
     session.run("python", "-m", "ci.nightly", "performance", *_installed(session))
+
+
+@nox.session
+def nightly_network(session: nox.Session) -> None:
+    """Messages of 2 GiB by each transport, and 30 minutes of random kills with flat memory."""
+    session.run("python", "-m", "ci.nightly", "network", *_installed(session, "test"))
+
+
+@nox.session
+def soak_network(session: nox.Session) -> None:
+    """Random kills of workers: errors in time, flat memory; `-- --minutes 5` for less than 30."""
+    install_built(session, build_packages(session, only=("network",), quick=True))
+    session.run("python", "-m", "ci.scripts.distributed.soak", *session.posargs)
 
 
 @nox.session

@@ -17,7 +17,7 @@ __all__ = ["SUITES", "Case", "Figures", "LeftOut", "Place", "Suite", "Wrong", "s
 
 Figures = Mapping[str, float | str]
 """What a case found, the most telling first."""
-SUITES = ("pip", "notebooks", "models", "convergence", "performance", "community")
+SUITES = ("pip", "notebooks", "models", "convergence", "performance", "network", "community")
 
 
 class Wrong(Exception):

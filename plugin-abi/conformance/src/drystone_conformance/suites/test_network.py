@@ -60,12 +60,12 @@ def engines(address: str) -> Iterator[Open]:
         one.close()
 
 
-def until(one: Any, kind: str, *others: Any) -> list[Any]:
+def until(one: Any, kind: str, *others: Any, seconds: float = SECONDS) -> list[Any]:
     """What happens to one engine until something of a kind has, while the others go on."""
     found: list[Any] = []
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + seconds
     while not any(event.kind == kind for event in found):
-        assert time.monotonic() < end, f"no {kind} within {SECONDS:g} seconds, but {found}"
+        assert time.monotonic() < end, f"no {kind} within {seconds:g} seconds, but {found}"
         for other in others:
             other.progress(0)
         found += one.progress(0.01 if others else 0.2)
@@ -79,11 +79,12 @@ def joined(one: Any, other: Any, address: str) -> tuple[int, int]:
     return event.peer, there
 
 
-def received(one: Any, other: Any, count: int) -> list[Any]:
+def received(one: Any, other: Any, count: int, seconds: float = SECONDS) -> list[Any]:
     """So many messages, in the order in which they came."""
     found: list[Any] = []
     while len(found) < count:
-        found += [e for e in until(one, "received", other) if e.kind == "received"]
+        events = until(one, "received", other, seconds=seconds)
+        found += [e for e in events if e.kind == "received"]
     return found
 
 
@@ -120,7 +121,7 @@ def test_two_gibibytes(engines: Open, address: str) -> None:
     into = np.zeros(size, np.uint8)
     one.receive(back, TAG, into=into)
     other.send(there, TAG, [data[: size // 3], data[size // 3 :]])
-    (event,) = received(one, other, 1)
+    (event,) = received(one, other, 1, 600)
     assert (event.code, event.tag, event.peer) == ("OK", TAG, back)
     assert np.array_equal(into, data)
 

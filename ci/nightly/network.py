@@ -1,0 +1,68 @@
+"""What of the network takes too long, or too much memory, for every run: 2 GiB, random kills.
+
+The 2 GiB are sent by each transport of drystone-network and by that of the example, which is built
+here as docs/how-to/plugin_authors/network.md says and must pass the rest of the suite, too.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+from ci.nightly.suite import Case, Figures, LeftOut, Place, Wrong
+from ci.scripts.conformance import NET, compile_example
+from ci.scripts.project import ROOT
+
+__all__ = ["TITLE", "cases"]
+
+TITLE = "Network"
+GIBIBYTES = 6
+MINUTES = 30
+_SUITE = ("--pyargs", "drystone_conformance.suites.test_network")
+
+
+def cases(_: Place) -> list[Case]:
+    """The libraries' suites with their largest message, then the soak."""
+    libraries = {"transports": NET, "example": "network_c"}
+    suites = [Case(name, partial(_suite, of), 1200) for name, of in libraries.items()]
+    return [*suites, Case("soak", _soak, MINUTES * 60 + 300)]
+
+
+def _suite(name: str, place: Place) -> Figures:
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 30
+    if free < GIBIBYTES:
+        raise LeftOut(f"{free} GiB of memory are free, {GIBIBYTES} are needed")
+    folder = place.work / name
+    folder.mkdir(parents=True, exist_ok=True)
+    library = compile_example(name, folder)
+    settings = {"DRYSTONE_DEVELOPER_MODE": "1", "DRYSTONE_CONFORMANCE_LARGE": "1"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *_SUITE]
+    said = _run([*command, "--plugin", str(library)], folder, settings)
+    found = re.search(r"(\d+) passed.* in ([\d.]+)s", said)
+    if found is None:
+        raise Wrong(said[-2000:])
+    return {"passed": found[1], "seconds": float(found[2])}
+
+
+def _soak(place: Place) -> Figures:
+    command = [sys.executable, "-m", "ci.scripts.distributed.soak", "--minutes", str(MINUTES)]
+    said = _run(command, ROOT, {})
+    (place.work / "soak.log").write_text(said, encoding="utf-8")
+    found = re.search(r"(\d+) kills; told after ([\d.]+) s, at most ([\d.]+) s", said)
+    if found is None:
+        raise Wrong(said[-2000:])
+    return {"kills": found[1], "told after": float(found[2]), "at most": float(found[3])}
+
+
+def _run(command: list[str], folder: Path, settings: dict[str, str]) -> str:
+    """What a program printed; raises `Wrong` where it failed."""
+    done = subprocess.run(
+        command, cwd=folder, env=os.environ | settings, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise Wrong((done.stdout + done.stderr)[-2000:])
+    return done.stdout
