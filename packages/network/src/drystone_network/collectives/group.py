@@ -198,17 +198,21 @@ class Group:
     # ---- calls ---------------------------------------------------------------------------------
 
     @checked
-    def all_reduce(self, value: Any, op: str = "sum") -> Array:
+    def all_reduce(self, value: Any, op: str = "sum", *, out: Array | None = None) -> Array:
         """The elementwise ``op`` (sum, mean, max, min, prod) of the arrays of all processes.
 
-        float16 and bfloat16 are summed in float32 and rounded once.
+        float16 and bfloat16 are summed in float32 and rounded once. ``out`` is an array that takes
+        the result, and may be ``value`` itself: large sums are then spared a copy in fresh memory.
+        It is undefined after a failure.
         """
         array = np.asarray(value)
         kind = self._checked(array, op)
+        if out is not None:
+            _check_out(out, array)
         wide = _SUMMED_AS.get(array.dtype, array.dtype)
         with self._call():
             self._agree("all_reduce", op, array)
-            own = np.array(array, wide, order="C").reshape(-1)
+            own = self._own(array, wide, out).reshape(-1)
             bounds = self._bounds(own.size)
             self._reduce_round(own, bounds, kind)
             if op == "mean":
@@ -216,7 +220,20 @@ class Group:
                 np.divide(part, self.size, out=part, casting="unsafe")
             narrow = own if wide == array.dtype else own.astype(array.dtype)
             self._gather_round(narrow, bounds)
-        return narrow.reshape(array.shape)
+        if out is None:
+            return narrow.reshape(array.shape)
+        if narrow is not own:
+            out[...] = narrow.reshape(array.shape)
+        return out
+
+    @staticmethod
+    def _own(array: Array, wide: np.dtype[Any], out: Array | None) -> Array:
+        """The values to sum over: in ``out`` where that can hold them."""
+        if out is None or wide != array.dtype:
+            return np.array(array, wide, order="C")
+        if out is not array:
+            out[...] = array
+        return out
 
     @checked
     def reduce_scatter(self, value: Any, op: str = "sum") -> Array:
@@ -394,6 +411,19 @@ class Group:
                 sent.append(self._send(tag, chunk))
         for token in filter(None, sent):
             self._wait(token, self._until)
+
+
+def _check_out(out: Any, array: Array) -> None:
+    """Raise ``BadRequest`` unless ``out`` can take a result like ``array``."""
+    fits = isinstance(out, np.ndarray) and (out.shape, out.dtype) == (array.shape, array.dtype)
+    if fits and out.flags.c_contiguous and out.flags.writeable:
+        return
+    found = f"{out.dtype} {list(out.shape)}" if isinstance(out, np.ndarray) else type(out).__name__
+    raise _bad(
+        "out can be written, lies in one piece, and is like the value",
+        f"{found}, read-only or in pieces" if fits else found,
+        f"{array.dtype} {list(array.shape)}",
+    )
 
 
 def _place(transport: str, address: str) -> str:

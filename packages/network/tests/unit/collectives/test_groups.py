@@ -89,6 +89,35 @@ def test_all_have_the_reduction_of_all(groups: list[Group], shape: Any, op: str)
     assert again[0].tobytes() == found[0].tobytes(), "and each time"
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64])
+@pytest.mark.parametrize("in_place", [True, False])
+def test_a_result_may_take_the_place_of_the_value(
+    groups: list[Group], dtype: Any, in_place: bool
+) -> None:
+    given = values(len(groups), (3, 50_001), dtype)
+    want = together(groups, lambda g: g.all_reduce(given[g.rank]))[0]
+    into = [one.copy() if in_place else np.empty_like(one) for one in given]
+
+    def call(g: Group) -> Any:
+        return g.all_reduce(into[g.rank] if in_place else given[g.rank], out=into[g.rank])
+
+    for k, found in enumerate(together(groups, call)):
+        assert found is into[k]
+        assert np.array_equal(found, want)
+
+
+@pytest.mark.parametrize(
+    "out",
+    [np.empty(4, np.float32), np.empty(3, np.float64), np.empty(6, np.float32)[::2]],
+    ids=["shape", "dtype", "in pieces"],
+)
+def test_what_cannot_take_a_result(out: Any) -> None:
+    spec = ClusterSpec({"worker": [f"127.0.0.1:{free_ports(1)[0]}"]})
+    with Group(spec) as group, pytest.raises(BadRequest) as caught:
+        group.all_reduce(np.ones(3, np.float32), out=out)
+    assert caught.value.code == "bad-collective"
+
+
 def test_short_floats_are_summed_in_float32(groups: list[Group]) -> None:
     have = values(len(groups), (1000,), ml_dtypes.bfloat16)
     want = np.sum(np.stack(have).astype(np.float32), axis=0)
