@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from drystone_base.core.errors import HostError
+from drystone_base.core.errors import HostError, PluginError
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import CODES, Status
 from drystone_network.transports.c_structs import ACCEPTED, LOST, RECEIVED, SENT, Event, Options
@@ -28,6 +28,8 @@ ANY: Final[Tag] = (0, 0)
 
 _ALL: Final = (1 << 64) - 1
 _ROOM: Final = 64
+_MOST: Final = 1 << 46
+"""Bytes of a message that an address can lead to."""
 _KINDS: Final = {ACCEPTED: "accepted", SENT: "sent", RECEIVED: "received", LOST: "lost"}
 
 
@@ -73,6 +75,8 @@ class Engine:
         options.connect_us = max(1, int(connect_seconds * 1e6))
         with Status(f"no engine of {self.carrier.scheme}:// can be opened") as status:
             handle = self.fns.open(self.carrier.struct, c.byref(options), status.pointer)
+        if not handle:
+            raise self._lied("open gives an engine, or a status that says why not", "neither")
         self._end = weakref.finalize(self, self.fns.close, handle)
         self.handle: int = handle
         self._progress, self._progress_of = self.fns.progress, handle
@@ -117,12 +121,17 @@ class Engine:
             f"{address} cannot be listened at",
             lambda buffer, status: self.fns.listen(self.handle, address.encode(), buffer, status),
         )
-        return bound.decode()
+        found = bound.decode("utf-8", "replace")
+        if not found.startswith(f"{self.carrier.scheme}://") or not found.isprintable():
+            raise self._lied("listen gives the address that others connect to", repr(found[:64]))
+        return found
 
     def connect(self, address: str) -> int:
         """The number of the peer that listens at an address."""
         with Status(f"{address} cannot be connected to") as status:
             peer: int = self.fns.connect(self.handle, address.encode(), status.pointer)
+        if not peer:
+            raise self._lied("connect gives a peer, or a status that says why not", "neither")
         return peer
 
     def disconnect(self, peer: int) -> None:
@@ -186,6 +195,8 @@ class Engine:
         )
         if count < 0:
             raise self._failed("an engine is broken")
+        if count > _ROOM:
+            raise self._lied(f"progress tells {_ROOM} events at most", f"{count} events")
         return [self._read(self._events[k]) for k in range(count)]
 
     def hand_events_to(self, progress: Callable[..., int], of: int) -> None:
@@ -198,17 +209,44 @@ class Engine:
     def _read(self, event: Event) -> Happened:
         kind = _KINDS.get(event.kind, "")
         code = CODES[event.code] if 0 <= event.code < len(CODES) else "UNKNOWN"
-        kept = self._kept.pop(event.token, None) if event.token else None
-        data: Array | None = None
-        if kind == "received" and code == "OK":
-            data = self._lent(event) if kept is None else kept.reshape(-1).view(np.uint8)
-            data = data[: event.size]
+        ends = kind in ("sent", "received") and not self._is_of_others(event.token)
+        if not kind or (ends and event.token not in self._kept):
+            found = f"kind {event.kind} of token {event.token}"
+            raise self._lied("an event is of a known kind, and of an operation under way", found)
+        kept = self._kept.pop(event.token) if ends else None
+        data = self._arrived(event, kept) if kind == "received" and code == "OK" else None
         text = event.message.decode("utf-8", "replace")
         tag = event.tag_high, event.tag_low
-        found = Happened(kind, code, event.peer, event.token, tag, data, text)
+        happened = Happened(kind, code, event.peer, event.token, tag, data, text)
         c.memset(c.byref(event), 0, c.sizeof(event))  # as engines are to find it
         event.struct_size = c.sizeof(event)
-        return found
+        return happened
+
+    def _is_of_others(self, token: int) -> bool:
+        """Whether who handles events has given it: its tokens have the highest bit."""
+        return self._progress_of != self.handle and token >> 63 == 1
+
+    def _arrived(self, event: Event, into: Array | None) -> Array:
+        """The bytes of a message, where they are."""
+        most = _MOST if into is None else into.nbytes
+        if event.size > most or (into is None and event.size and not event.data):
+            found = f"{event.size} bytes" + ("" if event.data else ", nowhere")
+            raise self._lied(f"a message has {most} bytes at most, which are there", found)
+        if into is not None:
+            return into.reshape(-1).view(np.uint8)[: event.size]
+        return self._lent(event) if event.data else np.empty(0, np.uint8)
+
+    def _lied(self, check: str, found: str) -> PluginError:
+        """The error of a transport that does not keep to ``drystone/network.h``."""
+        return PluginError(
+            f"the transport {self.carrier.scheme}:// answers what cannot be",
+            check=check,
+            found=found,
+            needed="what drystone/network.h says",
+            remedy="use another transport; report this to the plugin's author",
+            path=self.carrier.library,
+            code="bad-transport",
+        )
 
     def _lent(self, event: Event) -> Array:
         """The engine's memory as an array, which gives it back when it goes."""

@@ -34,7 +34,9 @@ CAPABILITIES: Final = ("ordered", "one-machine", "zero-copy", "remote-memory", "
 _LIBRARY: Final = "libdrystone_net.so"
 _REQUIRED: Final = [field[0] for field in Fns._fields_[2:12]]
 _OPTIONAL: Final = [field[0] for field in Fns._fields_[-4:]]
-_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]*")
+_SCHEME: Final = re.compile(r"[a-z][a-z0-9+.-]{0,63}")
+_MOST: Final = 64
+"""Transports of one library."""
 _CARRIERS: Final[Registry[Carrier]] = Registry("transport")
 _LOADING: Final = threading.Lock()
 _OFFERED: Final[dict[str, list[str]]] = {}
@@ -135,6 +137,9 @@ def _carriers(library: Library, symbol: str) -> list[Carrier]:
                 params.major_version, VERSION[0])  # fmt: skip
     if params.num_transports < 1 or not params.transports:
         _refuse(library, "a library offers at least one transport", params.num_transports, "one")
+    if params.num_transports > _MOST:
+        _refuse(library, "a library offers some transports", params.num_transports,
+                f"{_MOST} at most")  # fmt: skip
     return [_carrier(library, params.transports[k]) for k in range(params.num_transports)]
 
 
@@ -145,7 +150,8 @@ def _carrier(library: Library, pointer: Any) -> Carrier:
         _refuse(library, "a struct must state its size", "a transport without", "its size")
     scheme = (struct.scheme or b"").decode("utf-8", "replace")
     if not _SCHEME.fullmatch(scheme):
-        _refuse(library, "a scheme is small letters and digits", repr(scheme), "such as tcp")
+        found = repr(scheme[:64])
+        _refuse(library, "a scheme is small letters and digits, 64 at most", found, "such as tcp")
     missing = [name for name in _REQUIRED if not getattr(fns, name)]
     if missing:
         _refuse(library, "every required function must be there", f"{scheme} without {missing}",
