@@ -7,9 +7,9 @@ tests runs plans of recorded models, layers and random programs from many thread
 optimized, and in 16 bits, each as a region of a graph, too; parallel_run_test.cc runs kernels of
 one plan at once. Programs of the host's unit tests, which look for bad memory alone there, are
 built with both. posix:// and ram:// of drystone-filesystem are hammered: by threads, and with paths
-of any bytes. Under ASan the golden tests of drystone-cpu, the backend cpu and the random
-programs run in Python. Needs an installed drystone-cpu, which the plans are made with, and its
-build requirement of oneDNN. Status 1: a finding.
+of any bytes. Under ASan the golden tests of drystone-cpu, the backend cpu, the random programs and
+tests of bad plugins' kernels and optimizers run in Python. Needs an installed drystone-cpu, which
+the plans are made with, and its build requirement of oneDNN. Status 1: a finding.
 """
 
 from __future__ import annotations
@@ -29,6 +29,15 @@ SUITES = (
     "packages/cpu/tests/golden",
     "packages/base/tests/unit/executor/test_executors_agree.py",
     "packages/subgraph/tests/golden/test_cpu_backend.py",
+)
+# Of the zoo of bad plugins, which are built without: what the host does of what they do. Last words
+# of what crashes on purpose are the host's, so the sanitizer handles no signals.
+ZOO = (
+    "plugin-abi/tests/test_zoo_memory.py",
+    "plugin-abi/tests/test_zoo_machine.py",
+)
+ZOO_OPTIONS = ":".join(
+    ["use_sigaltstack=0", *(f"handle_{name}=0" for name in ("segv", "abort", "sigfpe", "sigbus"))]
 )
 # Recorded models run as plans, as they are and as regions: in Python they would take an hour.
 # Where memory comes from and what is held: a host under sanitizers keeps no blocks, ASan all freed.
@@ -164,8 +173,13 @@ def main(arguments: list[str] | None = None) -> int:
                 failed.append(f"programs of the host's tests under {name}")
             if name == "address":
                 pytest = (sys.executable, "-m", "pytest", *PYTEST, *SUITES)
-                if call(*pytest, env=settings(name, where) | level):
+                given = settings(name, where)
+                if call(*pytest, env=given | level):
                     failed.append(f"suites under {name}")
+                zoo = given | {"ASAN_OPTIONS": f"{given['ASAN_OPTIONS']}:{ZOO_OPTIONS}"}
+                del zoo["DRYSTONE_CPU_PLUGIN"]
+                if call(sys.executable, "-m", "pytest", *PYTEST, *ZOO, env=zoo):
+                    failed.append(f"the zoo under {name}")
     print(f"{len(plans)} plans; failed: {', '.join(failed) or 'nothing'}")
     return int(bool(failed))
 

@@ -26,6 +26,11 @@ volatile std::uint64_t& mark_of(const TF_Buffer* buffer) noexcept {
   return *const_cast<volatile std::uint64_t*>(reinterpret_cast<const std::uint64_t*>(buffer) - 1);
 }
 
+// Of any address, where a buffer may have been: what is found tells, also in memory that was given back.
+[[gnu::no_sanitize_address, gnu::noinline]] std::uint64_t mark_found_at(const TF_Buffer* buffer) noexcept {
+  return *(reinterpret_cast<const volatile std::uint64_t*>(buffer) - 1);
+}
+
 void remark(TF_Buffer* const* buffers, int count, std::uint64_t from, std::uint64_t to) noexcept {
   for (int k = 0; k < count; ++k) {
     if (buffers[k] != nullptr && mark_of(buffers[k]) == from) mark_of(buffers[k]) = to;
@@ -94,7 +99,7 @@ TF_Buffer* TF_NewBufferFromString(const void* data, size_t length) {
 
 void TF_DeleteBuffer(TF_Buffer* buffer) {
   if (buffer == nullptr) return;
-  const std::uint64_t mark = mark_of(buffer);
+  const std::uint64_t mark = mark_found_at(buffer);
   if (mark != kMark) {
     return note_misuse(mark == kLent ? "it deleted a buffer that is the host's"
                                      : "it deleted a buffer that had been deleted, or that TF_NewBuffer has not made");

@@ -12,6 +12,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "core/failure.h"
@@ -28,7 +29,7 @@ namespace {
 bool is_new(const char* library, const char* what) {
   struct Told {
     std::mutex mutex;
-    std::set<std::pair<const char*, const char*>> all;
+    std::set<std::pair<std::string, std::string>> all;
   };
   static auto* const told = new Told();  // plugins' threads may outlive main()
   const std::lock_guard lock(told->mutex);
