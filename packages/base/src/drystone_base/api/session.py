@@ -403,7 +403,7 @@ class Session:
     ) -> Runtime:
         from drystone_base.state.runtime import Runtime
 
-        resources, producer = self.resources, 0 if caller is None else self._graph.graph().producer
+        resources, producer = self.resources, 0 if caller is None else self._graph.producer()
         self.check_open()
         return Runtime(
             resources,

@@ -24,11 +24,18 @@ class SessionGraph:
         self.source = source
         self._seed = seed
         self._caller: FunctionCaller | None = None
+        self._producer: int | None = None
         self._seeded: Graph | None = None
 
     def graph(self) -> Graph:
         """The graph, for who does not edit it."""
         return self.source.graph()
+
+    def producer(self) -> int:
+        """The GraphDef version that the graph's writer stated: each run asks."""
+        if self._producer is None:
+            self._producer = self.graph().producer
+        return self._producer
 
     def caller(self) -> FunctionCaller:
         """What runs functions of the graph."""
