@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from drystone_base.api.prepared import Prepared
 
@@ -48,12 +48,31 @@ class NativePlans:
             )
         native = NativePlan(self._session, program, copies)
         quick = None
-        if all(has_value) and config.deadline is None:
+        if config.deadline is None:
             runtime = runtime_of(caller) if native.has_kernels else None
             quick = native.quick([feed.shape for feed in feeds], runtime)
+        if quick is not None and not all(has_value):
+            quick = _with_gaps(quick, has_value)
         return Prepared(feeds, has_value, copies, caller, native=native, quick=quick)
 
     def reset(self) -> None:
         """Have plans forget what they keep from run to run."""
         if self._session is not None:
             self._session.reset()
+
+
+def _with_gaps(quick: Callable[..., Any], has_value: list[bool]) -> Callable[..., Any]:
+    """``quick`` of a plan that has operations without values among its fetches: None for those.
+
+    So steps of training take the shortest way, too.
+    """
+
+    def call(values: Sequence[Any], single: bool) -> Any:
+        found = quick(values, False)
+        if found is NotImplemented:
+            return found
+        given = iter(found)
+        whole = [next(given) if has else None for has in has_value]
+        return whole[0] if single else whole
+
+    return call

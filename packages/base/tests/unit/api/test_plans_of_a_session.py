@@ -73,3 +73,28 @@ def test_calls_outlive_their_plan_in_the_table() -> None:
 def test_numbers_that_mean_nothing_are_refused(plans: Any) -> None:
     with pytest.raises(BadRequest, match="plans"):
         SessionConfig(plans=plans)
+
+
+def test_operations_among_the_fetches_have_no_value_in_any_call() -> None:
+    """Also from the second call on, which takes a shorter way."""
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (2,)})
+    graph.add("Neg", "y", [x], attrs={"T": FLOAT32})
+    graph.add("Abs", "z", [x], attrs={"T": FLOAT32})
+    graph.add("NoOp", "step", controls=[graph["y"]])
+    session = Session(graph)
+    fetches = ["z:0", "step", "y:0"]
+    call = session.make_callable(fetches, ["x:0"])
+    alone = session.make_callable("step", ["x:0"])
+    for k in range(3):
+        given = np.float32([1, -k])
+        for z, step, y in (session.run(fetches, {"x:0": given}), call(given)):
+            assert (z.tolist(), step, y.tolist()) == ([1, k], None, [-1, k])
+        assert session.run("step", {"x:0": given}) is None
+        assert alone(given) is None
+        assert session.run({"a": "step", "b": ["y:0"]}, {"x:0": given})["a"] is None
+        z, step, y = call(given.tolist())  # no array: the longer way
+        assert (z.tolist(), step, y.tolist()) == ([1, k], None, [-1, k])
+    for wrong in (np.ones(3, np.float32), "text"):
+        with pytest.raises(BadRequest, match="fed to 'x'"):
+            call(wrong)
