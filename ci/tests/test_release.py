@@ -470,3 +470,16 @@ def test_base_is_built_as_python_alone_too(tmp_path: Path, monkeypatch: pytest.M
     calls.clear()
     wheels.build(every["optimizer"], tmp_path / "optimizer")
     assert calls == [(False, "")]
+
+
+def test_extras_of_the_metapackage_are_releases() -> None:
+    """What is released and optional has an extra, and that names a version that there is."""
+    every = packages()
+    extras = every["metapackage"].project["optional-dependencies"]
+    released = {key: [one.version for one in records.read_all(ROOT, key)] for key in every}
+    for key, package in every.items():
+        if package.extra and released[key]:
+            (pin,) = extras[package.extra]
+            name, version = pin.split("==")
+            assert name == package.distribution
+            assert version in released[key]
