@@ -6,7 +6,9 @@ classes of others) is not run: Keras's safe mode is on.
 
 from __future__ import annotations
 
+import stat
 import zipfile
+from collections import Counter
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
@@ -63,7 +65,13 @@ def _check_archive(path: Path) -> None:
         _bad(
             path, "a .keras file must be a whole zip archive", broken, "the file as Keras wrote it"
         )
+    counts = Counter(part.filename for part in parts)
+    twice = next((name for name, count in counts.items() if count > 1), None)
+    if twice is not None:
+        _bad(path, "an archive must have each file once", f"{twice} twice", "one file of a name")
     for part in parts:
+        if stat.S_ISLNK(part.external_attr >> 16):
+            _bad(path, "an archive must hold files", f"{part.filename}, a link", "no links")
         steps = part.filename.replace("\\", "/").split("/")
         if part.filename.startswith(("/", "\\")) or ".." in steps or ":" in steps[0]:
             _bad(path, "paths in an archive must stay in it", part.filename, "relative paths")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import subprocess
 import sys
 import warnings
@@ -201,6 +202,27 @@ def test_hostile_archives_are_refused_before_keras_sees_them(
     with pytest.raises(BadModelFile) as caught:
         loading.load_model(archive(tmp_path / "m.keras", HOSTILE[kind]))
     assert caught.value.code == "keras-archive"
+
+
+@pytest.mark.parametrize("kind", ["twice", "link"])
+def test_what_two_readers_take_otherwise_is_refused(tmp_path: Path, kind: str) -> None:
+    path = archive(tmp_path / "m.keras", WHOLE)
+    with zipfile.ZipFile(path, "a") as made, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        entry = zipfile.ZipInfo("config.json" if kind == "twice" else "assets")
+        entry.external_attr = (stat.S_IFREG if kind == "twice" else stat.S_IFLNK) << 16
+        made.writestr(entry, "/etc")
+    with pytest.raises(BadModelFile) as caught:
+        loading.load_model(path)
+    assert caught.value.code == "keras-archive"
+    assert ("twice" if kind == "twice" else "a link") in str(caught.value)
+
+
+def test_complex_weights_are_not_cut_to_real_ones() -> None:
+    dense = layers.Dense(2)
+    dense.build((None, 3))
+    with pytest.raises(ValueError, match="cannot hold complex64 numbers"):
+        dense.kernel.assign(np.ones((3, 2), np.complex64))
 
 
 def test_a_truncated_file_is_told(tmp_path: Path) -> None:

@@ -120,6 +120,9 @@ class Variable(KerasVariable):  # type: ignore[misc]
     def _convert_to_tensor(self, value: Any, dtype: Any = None) -> Any:
         from keras_drystone.src.ops.core import convert_to_tensor
 
+        given = value.dtype if isinstance(value, np.ndarray | np.generic) else None
+        if given is not None and given.kind == "c" and not as_dtype(self._dtype).is_complex:
+            raise ValueError(f"variable {self.path} of {self._dtype} cannot hold {given} numbers")
         return convert_to_tensor(value, dtype=dtype)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
