@@ -163,6 +163,8 @@ def main(arguments: list[str] | None = None) -> int:
             _forgotten(record, resume=given.resume, failed=given.failed, places=places)
             run(scratch, places, record, given.seconds)
             compare(scratch, record, given.seconds)
+            if not outcomes(record):
+                raise SystemExit(f"no test of {top} ran: see {record.with_suffix('.log')}")
         if outcomes(record):
             found[top] = outcomes(record)
     made = summary(found)

@@ -66,5 +66,6 @@ def test_options_may_stand_before_places(
     monkeypatch.setattr(keras_suite, "fetched", lambda folder: folder)
     monkeypatch.setattr(keras_suite, "prepared", lambda _, scratch: scratch)
     monkeypatch.setattr(keras_suite, "run", lambda _, places, *__, **___: ran.extend(places))
-    assert keras_suite.main([str(tmp_path), *words]) == 0
+    with pytest.raises(SystemExit, match="no test of ops ran"):  # as where Keras is not imported
+        keras_suite.main([str(tmp_path), *words])
     assert ran == ["ops"]
