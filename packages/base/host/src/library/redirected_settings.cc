@@ -1,4 +1,5 @@
 // Settings of the program that plugins change: see library/redirect.h.
+#include <dlfcn.h>
 #include <grp.h>
 #include <malloc.h>
 #include <sched.h>
@@ -85,12 +86,24 @@ int cleared() { return may_set(nullptr, __builtin_return_address(0)) ? ::clearen
 
 constexpr const char* kFiles = "files of others";
 
+// The two that close many came with glibc 2.34: the host library runs on older ones, where nobody can call them.
+template <typename Function>
+Function* of_newer_systems(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
 int range_closed(unsigned first, unsigned last, int flags) {
-  return may_change_for_good(kFiles, __builtin_return_address(0)) ? ::close_range(first, last, flags) : -1;
+  if (!may_change_for_good(kFiles, __builtin_return_address(0))) return -1;
+  static auto* const real = of_newer_systems<int(unsigned, unsigned, int)>("close_range");
+  if (real != nullptr) return real(first, last, flags);
+  errno = ENOSYS;
+  return -1;
 }
 
 void closed_from(int first) {
-  if (may_change_for_good(kFiles, __builtin_return_address(0))) ::closefrom(first);
+  if (!may_change_for_good(kFiles, __builtin_return_address(0))) return;
+  static auto* const real = of_newer_systems<void(int)>("closefrom");
+  if (real != nullptr) real(first);
 }
 
 FILE* reopened(const char* path, const char* mode, FILE* stream) {
