@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from drystone_base.api.config import SessionConfig
 from drystone_base.api.fetches import Fetches, check_feeds, flatten
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from drystone_base.state.variables import Variable
 
 __all__ = ["Session", "SessionConfig"]
+
+_TO_NAME_TASKS: Final = 1.5
+"""Seconds beyond the deadline in which a target says which of its tasks did not answer."""
 
 
 class Session:
@@ -308,7 +311,10 @@ class Session:
             found = self._prepared.get(key)
             if found is None:
                 work = partial(self._lower, fetches, feeds)
-                found = prepared_in_time(work, ends, cancellation)
+                # Tasks that are silent are named by the target, which waits a little longer.
+                grace = 0.0 if self._target is None or ends is None else _TO_NAME_TASKS
+                limit = None if ends is None else ends + grace
+                found = prepared_in_time(work, limit, cancellation)
                 self._prepared.add(key, found)
         if self._closed:  # while this was prepared
             self._let_go()
