@@ -30,7 +30,16 @@ def library() -> Path:
 @pytest.mark.parametrize("scheme", ["ucx", "ucx+tcp", "ucx+shm"])
 def test_it_conforms(library: Path, scheme: str, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", f"[{scheme}] or [{scheme}-"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        f"[{scheme}] or [{scheme}-",
+    ]
     command += ["--pyargs", "drystone_conformance.suites.test_network"]
     command += ["--plugin", str(library), "--plugin-report", str(report)]
     done = subprocess.run(
