@@ -13,8 +13,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from drystone_base.executor._wiring import order
-from drystone_base.executor.plan import Instruction, Kind, Plan
-from drystone_base.executor.plugin_devices import OnDevice
+from drystone_base.executor.plan import Instruction, Kind, OnDevice, Plan
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.properties import IDENTITIES, READERS
 

@@ -23,9 +23,16 @@ from drystone_base.ops.defs import OpDef, find, names
 if TYPE_CHECKING:
     from drystone_base.executor.copies import CopyTo
     from drystone_base.executor.micro_batches import BatchLayout, NotBatchwise
-    from drystone_base.executor.plugin_devices import OnDevice
 
-__all__ = ["Instruction", "Kind", "Loop", "Plan", "can_run", "lower", "runs_itself"]
+__all__ = ["Instruction", "Kind", "Loop", "OnDevice", "Plan", "can_run", "lower", "runs_itself"]
+
+
+class OnDevice(NamedTuple):
+    """A device, and which inputs and outputs of a node lie in its memory."""
+
+    name: str
+    inputs: tuple[bool, ...]
+    outputs: tuple[bool, ...]
 
 
 class Kind(enum.IntEnum):

@@ -9,11 +9,12 @@ lies where it was last written.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from drystone_base.core.dtypes import RESOURCE, DType
 from drystone_base.core.environment import VISIBLE_DEVICES
 from drystone_base.core.registered import DEVICE_ENTRY, ENTRY_FUNCTIONS
+from drystone_base.executor.plan import OnDevice
 from drystone_base.executor.selection import Candidate, kernel_devices, registered, select
 from drystone_base.graph.validate import definition_of
 
@@ -22,21 +23,12 @@ if TYPE_CHECKING:
     from drystone_base.ops.defs import ArgDef
 
 __all__ = [
-    "OnDevice",
     "device_of",
     "kernel_on",
     "on_device",
     "session_devices",
     "types_of",
 ]
-
-
-class OnDevice(NamedTuple):
-    """A device, and which inputs and outputs of a node lie in its memory."""
-
-    name: str
-    inputs: tuple[bool, ...]
-    outputs: tuple[bool, ...]
 
 
 def session_devices(executor: str, asked: Mapping[str, int]) -> dict[str, list[int]]:
