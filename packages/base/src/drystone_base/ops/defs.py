@@ -309,7 +309,7 @@ class _Registry:
     def register(self, op: OpDef, origin: str) -> bool:
         """Whether the op is new."""
         present = self.find(op.name)
-        if present is not None and present != op:
+        if present is not None and not _is_same(present, op, origin):
             raise GraphError(
                 f"op {op.name!r} cannot be registered",
                 check="a name must not have two different op definitions",
@@ -322,6 +322,11 @@ class _Registry:
             self.origins[op.name] = origin
         self._decoded[op.name] = present or op
         return present is None
+
+
+def _is_same(present: OpDef, op: OpDef, origin: str) -> bool:
+    """Whether a definition is one that is known; a library states less than Python can."""
+    return present == op or (bool(origin) and present.to_proto() == op.to_proto())
 
 
 def _read_data() -> bytes:
