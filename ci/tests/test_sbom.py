@@ -165,7 +165,9 @@ def test_builds_have_bills_and_a_wheel_of_python_alone(
         called.append((package, alone))
         to = Path(words[words.index("-o") + 1])
         to.mkdir(exist_ok=True)
-        wheel(to).rename(to / f"drystone_{package}-1.3-py3-none-{alone}.whl")
+        apart = to / package  # several are built at once
+        apart.mkdir()
+        wheel(apart).rename(to / f"drystone_{package}-1.3-py3-none-{alone}.whl")
         return True
 
     monkeypatch.setattr(wheels, "_run", run)

@@ -366,6 +366,7 @@ def test_an_isolated_plugin_is_said_to_be_one() -> None:
             "policy": "default",
             "developer_mode": False,
             "disabled": [],
+            "devices": [],
         }
     )
     assert rows[-1] == ("installed", "apart: loaded, isolated")
