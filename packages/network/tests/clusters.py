@@ -34,6 +34,12 @@ def free_ports(count: int) -> list[int]:
             one.close()
 
 
+def _stands_still(pid: int) -> bool:
+    """Whether each thread of a process has stopped: what is running goes on for a moment."""
+    states = [file.read_text() for file in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return all(text.rpartition(")")[2].split()[0] == "T" for text in states)
+
+
 class Cluster:
     """Workers of one job, each a process; ``logs`` is where their output goes."""
 
@@ -70,8 +76,13 @@ class Cluster:
         return ds.Session(graph, config)
 
     def kill(self, task: int, how: int = signal.SIGKILL) -> None:
-        """Send a signal to a worker."""
-        self.workers[task].send_signal(how)
+        """Send a signal to a worker; one that is to stand still does so then."""
+        worker = self.workers[task]
+        worker.send_signal(how)
+        until = time.monotonic() + 10
+        while how == signal.SIGSTOP and not _stands_still(worker.pid):
+            assert time.monotonic() < until, "a worker does not stop"
+            time.sleep(0.005)
 
     def __enter__(self) -> Self:
         try:

@@ -168,7 +168,8 @@ def test_plugins_see_all_ops(library: HostLibrary) -> None:
     known = {op.name: op for op in OpList.FromString(bytes_of(buffer)).op}
     _delete(buffer)
     assert {"Test>Triple", "MatMul", "Conv2D", "_FusedMatMul"} <= set(known)
-    assert set(defs.names()) <= set(known)
+    own = {name for name in defs.names() if not defs.origin(name)}  # others may be isolated
+    assert own <= set(known)
     strides = {a.name: a for a in known["Conv2D"].attr}
     assert strides["padding"].allowed_values.list.s[0] == b"SAME"
     assert strides["dilations"].default_value.list.i == [1, 1, 1, 1]  # defaults are there

@@ -84,12 +84,14 @@ def test_a_worker_that_stands_still(shared_cluster: Cluster) -> None:
     assert session.run("y:0", {"x:0": 0}) == 0
     cluster.kill(1, signal.SIGSTOP)
     start = time.monotonic()
-    with pytest.raises(KernelError) as caught:
-        session.run("y:0", {"x:0": 0})
+    try:
+        with pytest.raises(KernelError) as caught:
+            session.run("y:0", {"x:0": 0})
+    finally:  # the cluster is that of other tests, too
+        cluster.kill(1, signal.SIGCONT)
     assert time.monotonic() - start < 6
     assert caught.value.code == "deadline-exceeded"
     assert f"not yet done: {ONE}" in caught.value.found
-    cluster.kill(1, signal.SIGCONT)
     assert wait_until(10, lambda: _runs(session))
 
 
