@@ -6,8 +6,11 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-__all__ = ["run_program"]
+import pytest
+
+__all__ = ["run_program", "seldom"]
 
 
 def run_program(code: str, folder: Path | None = None, **environment: str) -> str:
@@ -27,3 +30,8 @@ def run_program(code: str, folder: Path | None = None, **environment: str) -> st
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def seldom(*values: Any) -> list[Any]:
+    """Parameters that are tried at night: each takes a process, and others are of their kind."""
+    return [pytest.param(value, marks=pytest.mark.nightly) for value in values]
