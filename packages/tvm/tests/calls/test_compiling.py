@@ -201,3 +201,32 @@ def test_what_has_no_rule_is_refused_by_name(tmp_path: Path) -> None:
     refused("there is no target 'cuda'", lambda x: x, Spec([3]), path=path, target="cuda")
     refused("there is no target 'llvm -mcpu=x'", lambda x: x, Spec([3]), path=path,
             target="llvm -mcpu=x")  # fmt: skip
+
+
+TWICE = (
+    "Sub", "SquaredDifference", "Div", "Mul", "Maximum", "Minimum", "AddV2",
+    "Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("op", TWICE)
+@pytest.mark.parametrize("other", ["itself", "zero", "minus zero", "of zero", "an equal"])
+def test_what_is_not_finite_is_no_exception(op: str, other: str, tmp_path: Path) -> None:
+    """TVM's simplifier knows rules of whole numbers, x - x = 0, x * 0 = 0 and x == x among them."""
+    special = np.array([np.nan, np.inf, -np.inf, 0.0, -0.0, 1.5, -2.0], np.float32)
+    graph = ds.Graph()
+    b = ds.Builder(graph)
+    x = b("Placeholder", dtype="float32", shape=(7,), name="x")
+    zero = b.const(np.float32(-0.0 if other == "minus zero" else 0.0))
+    pairs = {"itself": (x, x), "of zero": (zero, x), "an equal": (b("Relu", x), b("Relu", x))}
+    y = b(op, *pairs.get(other, (x, zero)))
+    name = f"{b('LogicalNot', y)[0].name}:0" if op in TWICE[7:] else f"{y[0].name}:0"
+    session = ds.Session(graph, ds.SessionConfig(executor="reference", optimizer="off"))
+    with np.errstate(all="ignore"):
+        expected = session.run(name, {"x:0": special})
+    region = drystone_tvm.Region(graph, ["x:0"], [name])
+    found = drystone_tvm.compile(region, path=tmp_path / "made.so")(special)
+    np.testing.assert_array_equal(found, expected)
+    if found.dtype.kind == "f":
+        numbers = ~np.isnan(expected)
+        np.testing.assert_array_equal(np.signbit(found)[numbers], np.signbit(expected)[numbers])

@@ -113,11 +113,16 @@ _NUMERIC: Final[dict[str, Callable[..., Any]]] = {
     "Minimum": smaller,
 }
 _TO_BOOL: Final[dict[str, Callable[..., Any]]] = {
+    # x == x is true to TVM's simplifier, and what is not less is greater: NaN is neither.
+    "Equal": lambda t, a, b: t.all(a <= b, a >= b) if _has_nan(a) else a == b,
+    "NotEqual": lambda t, a, b: (
+        t.any(a < b, a > b, t.isnan(a), t.isnan(b)) if _has_nan(a) else a != b
+    ),
     "IsFinite": lambda t, x: t.abs(x) < _like(x, t, math.inf),
     "IsInf": lambda t, x: t.abs(x) == _like(x, t, math.inf),
     "IsNan": lambda t, x: t.isnan(x),
     "LogicalAnd": lambda t, a, b: t.all(a, b),
-    "LogicalNot": lambda t, x: t.Not(x),
+    "LogicalNot": lambda t, x: t.Select(x, t.const(False, "bool"), t.const(True, "bool")),
     "LogicalOr": lambda t, a, b: t.any(a, b),
 }
 
@@ -129,18 +134,25 @@ _OPERATORS: Final[dict[frozenset[str], dict[str, Callable[..., Any]]]] = {
         "AddV2": operator.add,
         "Mul": operator.mul,
         "Square": lambda x: x * x,
-        "SquaredDifference": lambda a, b: (a - b) * (a - b),
-        "Sub": operator.sub,
+        "SquaredDifference": lambda a, b: _difference(a, b) * _difference(a, b),
+        "Sub": lambda a, b: _difference(a, b),
     },
     _BOOL: {
-        "Equal": operator.eq,
         "Greater": operator.gt,
         "GreaterEqual": operator.ge,
         "Less": operator.lt,
         "LessEqual": operator.le,
-        "NotEqual": operator.ne,
     },
 }
+
+
+def _difference(a: Any, b: Any) -> Any:
+    """``a - b``; of floats not as TVM has it, to which ``x - x`` is 0 for NaN and infinities."""
+    return a + b * -1.0 if _has_nan(a) else a - b
+
+
+def _has_nan(x: Any) -> bool:
+    return _dtype(x).startswith("float")
 
 
 def _is_whole(x: Any) -> bool:

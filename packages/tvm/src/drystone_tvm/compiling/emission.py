@@ -130,7 +130,7 @@ class _Emission:
                 f"a constant of {array.size} elements, more than {_MOST_HELD}: make it an input",
             )
         t, flat = self.lang.tirx, array.reshape(-1)
-        consts = [t.const(x.item(), dtype) for x in flat]
+        consts = [_number(t, x.item(), dtype) for x in flat]
 
         def body(*at: Any) -> Any:
             place = t.const(0, "int64")
@@ -158,3 +158,13 @@ class _Emission:
     def _copy(self, value: Value) -> Any:
         sizes = [self.symbols[d] if d < 0 else d for d in value.dims]
         return self.lang.te.compute(sizes, lambda *at: value.tensor(*at), name="result")
+
+
+def _number(t: Any, value: Any, dtype: str) -> Any:
+    """A number in code; a zero of floats as a root, since TVM has ``x * 0`` and ``0 / x`` be 0.
+
+    For NaN and infinities they are NaN; the root of a zero is that zero, with its sign, and what
+    makes machine code of it knows that.
+    """
+    found = t.const(value, dtype)
+    return t.sqrt(found) if dtype.startswith("float") and value == 0 else found
