@@ -59,14 +59,10 @@ def nothing_leaks(library: HostLibrary) -> Iterator[None]:
     before = alive()
     yield
     until = time.monotonic() + 2
-    while (more := _more(before)) and time.monotonic() < until:  # threads of other tests may end
+    while any(n > before[k] for k, n in alive().items()) and time.monotonic() < until:
         gc.collect()
-        time.sleep(0.02)
-    assert not more
-
-
-def _more(before: dict[str, int]) -> dict[str, int]:
-    return {k: n for k, n in alive().items() if n > before[k]}
+        time.sleep(0.02)  # threads of other tests may end
+    assert {k: n for k, n in alive().items() if n > before[k]} == {}
 
 
 def alive() -> dict[str, int]:
