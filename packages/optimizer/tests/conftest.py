@@ -43,6 +43,7 @@ def fresh_state() -> Iterator[None]:
     yield
     sources._python.clear()
     sources._python.update(kept)
+    sources._failed.clear()
     process_state.EXPERIMENTAL_OPTIONS.clear()
 
 
