@@ -21,12 +21,14 @@ def test_the_page_is_up_to_date() -> None:
 def test_a_page_with_other_words_is_outdated(
     monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
+    """Nothing is rendered here: that would register modules which later tests do not expect."""
     page = tmp_path_factory.mktemp("docs") / "cli.md"
     monkeypatch.setattr(cli_page, "PAGE", page)
+    monkeypatch.setattr(cli_page, "render", lambda: "drystone run  --profile\n")
     assert cli_page.outdated()
-    page.write_text(cli_page.render().replace("  ", " "), encoding="utf-8")
+    page.write_text("drystone run --profile\n", encoding="utf-8")
     assert not cli_page.outdated()
-    page.write_text(cli_page.render().replace("--profile", "--profiles"), encoding="utf-8")
+    page.write_text("drystone run --profiles\n", encoding="utf-8")
     assert cli_page.outdated()
 
 
