@@ -44,6 +44,14 @@ class VariableStore:
     def __repr__(self) -> str:
         return f"<VariableStore: {', '.join(self) or 'no variables'}>"
 
+    def __getstate__(self) -> dict[str, Variable]:
+        return dict(self.items())
+
+    def __setstate__(self, variables: dict[str, Variable]) -> None:
+        """A copy, pickled or not, has copies of the variables; tables and queues begin empty."""
+        VariableStore.__init__(self)
+        self._variables.update(variables)
+
     @staticmethod
     def active() -> VariableStore:
         """The store that variables are made in now."""

@@ -52,6 +52,16 @@ class Variable(Operators):
     def __repr__(self) -> str:
         return f"<Variable {self.name!r}: {self.dtype} {shape_text(self.shape)}>"
 
+    def __getstate__(self) -> tuple[np.ndarray[Any, Any], str, DType, bool]:
+        return self.value, self.name, self.dtype, self.trainable
+
+    def __setstate__(self, state: tuple[np.ndarray[Any, Any], str, DType, bool]) -> None:
+        """A copy, pickled or not, has the value of then, and is in no store."""
+        value, self.name, dtype, self.trainable = state
+        self._shape = value.shape
+        self.held = Held(self.name, dtype, value.shape)
+        self.held.write(np.array(value))
+
     @property
     def dtype(self) -> DType:  # type: ignore[override]
         """The element type."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +71,42 @@ def test_names_in_a_store_are_unique_and_it_holds_its_variables() -> None:
     with pytest.raises(BadRequest) as caught:
         store["w_5"]
     assert (caught.value.code, caught.value.remedy) == ("no-such-variable", "did you mean 'w_2'?")
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))]
+)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16", "bool", "string"])
+def test_copies_of_variables_have_values_of_their_own(copied: Any, dtype: str) -> None:
+    store = ds.VariableStore()
+    with store:
+        first = ds.Variable([[b"", b"\0b"]] if dtype == "string" else [[1, 0]], "w", dtype=dtype,
+                            trainable=False)  # fmt: skip
+    second = copied(first)
+    assert (second.name, second.dtype, second.shape) == ("w", first.dtype, (1, 2))
+    assert not second.trainable
+    assert second.value.tolist() == first.value.tolist()
+    before = first.value.tolist()
+    second.assign(second.value[:, ::-1])
+    assert first.value.tolist() == before
+    assert list(store) == ["w"]
+
+
+@pytest.mark.parametrize(
+    "copied", [copy.copy, copy.deepcopy, lambda a: pickle.loads(pickle.dumps(a))]
+)
+def test_copies_of_stores_have_copies_of_their_variables(copied: Any) -> None:
+    store, _ = _model(1.0)
+    again = copied(store)
+    w = again["w"]
+
+    @ds.function
+    def grow(x: Any) -> Any:
+        w.assign(w + x)
+        return w.sum()
+
+    assert grow(F32(1)) == 4
+    assert list(again) == ["w"]
 
 
 def test_tables_of_functions_are_shared_in_a_store_and_not_between_stores() -> None:
