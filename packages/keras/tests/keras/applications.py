@@ -11,7 +11,7 @@ from typing import Any
 import keras
 import numpy as np
 
-__all__ = ["NETWORKS", "outputs"]
+__all__ = ["NETWORKS", "image_of", "made", "outputs"]
 
 NETWORKS: dict[str, tuple[int, dict[str, Any]]] = {
     "MobileNet": (32, {"alpha": 0.25}),
@@ -41,14 +41,24 @@ def seeded(model: Any, seed: int = 7) -> Any:
     return model
 
 
-def outputs(name: str) -> list[float]:
-    """The chances of ten classes for one image."""
+def made(name: str) -> Any:
+    """The network, with the weights of its seed."""
     size, options = NETWORKS[name]
     make = getattr(keras.applications, name)
-    model = make(weights=None, input_shape=(size, size, 3), classes=10, **options)
+    return seeded(make(weights=None, input_shape=(size, size, 3), classes=10, **options))
+
+
+def image_of(name: str) -> Any:
+    """One image, in the range that the network takes."""
+    size, _ = NETWORKS[name]
     image = np.random.default_rng(3).uniform(0, 255, (1, size, size, 3)).astype("float32")
-    scaled = image if "Efficient" in name or "V3" in name or "ConvNeXt" in name else image / 255
-    found = seeded(model).predict(scaled, verbose=0)[0]
+    has_own_scale = "Efficient" in name or "V3" in name or "ConvNeXt" in name
+    return image if has_own_scale else image / np.float32(255)
+
+
+def outputs(name: str) -> list[float]:
+    """The chances of ten classes for one image."""
+    found = made(name).predict(image_of(name), verbose=0)[0]
     return [float(f"{value:.7g}") for value in found]
 
 
