@@ -89,6 +89,37 @@ def test_all_have_the_reduction_of_all(groups: list[Group], shape: Any, op: str)
     assert again[0].tobytes() == found[0].tobytes(), "and each time"
 
 
+def test_few_chunks_are_on_their_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More would fill buffers of the system, and be out of the caches before they are read."""
+    groups, most = joined(2), [0, 0]
+    for group in groups:
+        _count_ahead(group, most, monkeypatch)
+    have = values(2, (10 << 18) + 3)
+    for found in together(groups, lambda g: g.all_reduce(have[g.rank])):
+        assert np.array_equal(found, have[0] + have[1])
+    for group in groups:
+        group.close()
+    assert max(most) <= 3, "chunks of 1 MiB: two, and the one for which another has just come"
+
+
+def _count_ahead(group: Group, most: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Note how many messages a group has sent at most beyond those that it got."""
+    send, wait, ahead = group._send, group._wait, [0]
+
+    def sends(*given: Any) -> int:
+        ahead[0] += 1
+        most[group.rank] = max(most[group.rank], ahead[0])
+        return send(*given)
+
+    def waits(*given: Any) -> Any:
+        event = wait(*given)
+        ahead[0] -= event.kind == "received"
+        return event
+
+    monkeypatch.setattr(group, "_send", sends)
+    monkeypatch.setattr(group, "_wait", waits)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64])
 @pytest.mark.parametrize("in_place", [True, False])
 def test_a_result_may_take_the_place_of_the_value(
