@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 _CHUNK: Final = 1 << 20  # bytes that go round at once: one is summed while the next one comes
 _AHEAD: Final = 2
-"""Chunks that are sent before the first has come back. More would lie in buffers of the system until
+"""Chunks that are sent before the first comes back. More would lie in buffers of the system until
 they are out of the processor's caches: over TCP the whole then takes nearly twice as long."""
 _HELLO: Final = 1
 _ROUND: Final = 2
