@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from drystone_subgraph.contract.backend import find_backend as find_backend
     from drystone_subgraph.contract.backend import register_backend as register_backend
     from drystone_subgraph.contract.config import PartitionConfig as PartitionConfig
+    from drystone_subgraph.contract.conversion import Conversion as Conversion
+    from drystone_subgraph.contract.conversion import ConversionRequest as ConversionRequest
+    from drystone_subgraph.contract.conversion import ConvertedRegion as ConvertedRegion
     from drystone_subgraph.contract.executable import CompileInput as CompileInput
     from drystone_subgraph.contract.executable import CompileRequest as CompileRequest
     from drystone_subgraph.contract.executable import Executable as Executable
@@ -50,6 +53,9 @@ _HOME = {
     "CompileRequest": ".contract.executable",
     "ContainOpProperty": ".contract.property",
     "ContainOpSelector": ".contract.selector",
+    "Conversion": ".contract.conversion",
+    "ConversionRequest": ".contract.conversion",
+    "ConvertedRegion": ".contract.conversion",
     "Executable": ".contract.executable",
     "ExecutableStatus": ".compiled.compiled",
     "Handle": ".contract.executable",
@@ -82,6 +88,9 @@ __all__ = [
     "CompileRequest",
     "ContainOpProperty",
     "ContainOpSelector",
+    "Conversion",
+    "ConversionRequest",
+    "ConvertedRegion",
     "Executable",
     "ExecutableStatus",
     "Handle",

@@ -21,9 +21,6 @@ MODULE: Final = Module(
     "tvm",
     (),
     _initialise,
-    commands={
-        "convert": "drystone_tvm.converting.command:convert",
-        "tvm": "drystone_tvm.tuning.command:tvm",
-    },
+    commands={"tvm": "drystone_tvm.tuning.command:tvm"},
     variables="drystone_tvm.compiling.environment:VARIABLES",
 )

@@ -140,5 +140,5 @@ def test_what_cannot_be_converted_is_refused(tmp_path: Path) -> None:
     assert "is there already" in done.stderr
     ds.write_graph(ds.Graph(), tmp_path / "graph.pb")
     done = convert(tmp_path / "graph.pb", "--output", tmp_path / "out")
-    assert "cannot carry libraries" in done.stderr
+    assert "cannot carry compiled code" in done.stderr
     assert "Examples:" in convert("--help").stdout

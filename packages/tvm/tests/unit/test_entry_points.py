@@ -11,7 +11,7 @@ SOURCES = Path(__file__).resolve().parents[2] / "src"
 CODE = """
 import sys
 from drystone_tvm.installed import MODULE
-assert sorted(MODULE.commands) == ["convert", "tvm"]
+assert sorted(MODULE.commands) == ["tvm"]
 loaded = [name for name in sys.modules if name.startswith("drystone_tvm")]
 assert sorted(loaded) == ["drystone_tvm", "drystone_tvm.installed"], loaded
 assert "numpy" not in sys.modules

@@ -24,6 +24,7 @@ from drystone_subgraph.contract.selector import NodeSelector, SubgraphSelector
 
 if TYPE_CHECKING:
     from drystone_base.host.operators import HostOperator
+    from drystone_subgraph.contract.conversion import Conversion, ConversionRequest
 
 __all__ = [
     "GROUP",
@@ -90,6 +91,13 @@ class SubgraphBackend(ABC):
     def load(self, request: CompileRequest, data: bytes) -> Executable | Handle:
         """The executable that was saved for the same request: region, shapes, values of weights."""
         raise NotImplementedError(f"{self.name!r} keeps no {len(data)} bytes of {request.name!r}")
+
+    def convert(self, request: ConversionRequest) -> Conversion | None:  # noqa: ARG002
+        """Write a SavedModel whose graph calls what was compiled; what ``drystone convert`` shows.
+
+        None: this backend writes no nodes; its executables go beside the model if it keeps them.
+        """
+        return None
 
     def operator(
         self,

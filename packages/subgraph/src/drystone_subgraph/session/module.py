@@ -51,6 +51,9 @@ MODULE: Final = Module(
     _initialise,
     _offers,
     stages={"partition": _stage, "backend": _check_backend},
-    commands={"partition": "drystone_subgraph.session.command:partition"},
+    commands={
+        "convert": "drystone_subgraph.session.converting:convert",
+        "partition": "drystone_subgraph.session.command:partition",
+    },
     variables="drystone_subgraph.contract.environment:VARIABLES",
 )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from interpreter import Compiling, Interpreter
+from interpreter import Compiling, Keeping
 from partitions import chain
 
 import drystone_base as ds
@@ -23,30 +23,12 @@ from drystone_base.ops.attrs import TensorAttr
 from drystone_subgraph import (
     CompileRequest,
     Executable,
-    Handle,
     PartitionConfig,
     SubgraphWarning,
     executables,
 )
 
 ANY = {"AddV2", "Mul", "AddN"}
-
-
-class Keeping(Compiling):
-    """Its executables are bytes that say how often it has compiled, and the region itself."""
-
-    keeps, version = True, "1"
-
-    def save(self, executable: Executable | Handle) -> bytes:
-        """What stands for the executable."""
-        assert isinstance(executable, Interpreter)
-        return b"region"
-
-    def load(self, request: CompileRequest, data: bytes) -> Executable:
-        """The executable again."""
-        if data != b"region":
-            raise ValueError("foreign bytes")
-        return Interpreter(request)
 
 
 @pytest.fixture(autouse=True)

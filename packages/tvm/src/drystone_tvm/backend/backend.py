@@ -14,6 +14,8 @@ from drystone_base.core.errors import BadRequest
 from drystone_base.graph import Body
 from drystone_subgraph import (
     CompileRequest,
+    Conversion,
+    ConversionRequest,
     Executable,
     Subgraph,
     SubgraphBackend,
@@ -25,7 +27,7 @@ from drystone_tvm.backend.measured import measure, own_kernels
 from drystone_tvm.backend.regions import Given, Parts, parts
 from drystone_tvm.backend.selecting import PIECES, Selector, computes, piece
 from drystone_tvm.calls import Called, session_callable
-from drystone_tvm.compiling.building import build, require_tvm
+from drystone_tvm.compiling.building import build, checked_target, require_tvm
 from drystone_tvm.compiling.environment import MEASURED
 from drystone_tvm.compiling.stated import stated
 from drystone_tvm.compiling.tuned import stamp
@@ -112,6 +114,20 @@ class TvmBackend(SubgraphBackend):
             path = Path(folder) / "region.so"
             path.write_bytes(data)
             return opened(path)
+
+    def convert(self, request: ConversionRequest) -> Conversion:
+        """A SavedModel whose regions are libraries, which carry what they need of a processor.
+
+        Raises ``BadRequest``: ``not-compiled`` for an op without a rule that is asked for,
+        ``unknown-target``, ``package-missing`` without a C compiler.
+        """
+        from drystone_tvm.converting.conversion import check_ops, convert_model
+
+        if request.ops is not None:
+            check_ops(request.ops)
+        target = checked_target(request.target or "llvm")
+        require_tvm()
+        return convert_model(request, target)
 
 
 def parts_of(request: CompileRequest) -> Parts:

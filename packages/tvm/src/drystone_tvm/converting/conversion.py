@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -20,6 +21,9 @@ from drystone_base.loaders.saved_model import init_ops
 from drystone_base.loaders.saved_writing import new_folder, write_saved_model
 from drystone_base.modules import stage
 from drystone_subgraph import (
+    Conversion,
+    ConversionRequest,
+    ConvertedRegion,
     PartitionConfig,
     PartitionReport,
     Subgraph,
@@ -28,48 +32,45 @@ from drystone_subgraph import (
     SubgraphProperty,
     partition_with_report,
 )
+from drystone_subgraph.contract.conversion import folder_of
 from drystone_subgraph.contract.selector import SubgraphSelector
 from drystone_tvm.backend.regions import Given, Parts, parts
 from drystone_tvm.backend.selecting import PIECES, Selector, computes, known_ops, piece
 from drystone_tvm.compiling.building import build
 from drystone_tvm.compiling.emission import distinct, emit
 from drystone_tvm.compiling.rules import Refusal
-from drystone_tvm.compiling.stated import Form
 
-__all__ = ["FOLDER", "Conversion", "Converted", "check_ops", "convert_model", "rules"]
+__all__ = ["FOLDER", "check_ops", "convert_model", "rules"]
 
 FOLDER: Final = "assets.extra/tvm"
 """Where the libraries of a SavedModel are, from its folder."""
 _ROUNDS: Final = 50
 """How often a graph is cut into regions, each time without the nodes that have no rule."""
 _SMALLEST: Final = 2
-_RUNNING: ContextVar[Conversion | None] = ContextVar("conversion that cuts regions", default=None)
-
-
-@dataclass(frozen=True)
-class Converted:
-    """One region: its node, what it was, its library and what that states."""
-
-    node: str
-    nodes: tuple[str, ...]
-    ops: tuple[str, ...]
-    library: str
-    form: Form
+_RUNNING: ContextVar[_Work | None] = ContextVar("conversion that cuts regions", default=None)
 
 
 @dataclass
-class Conversion:
+class _Work:
     """What is asked for, and what came of it. ``refused``: by node, why it is in no region."""
 
     folder: Path
-    target: str = "llvm"
-    ops: Collection[str] | None = None
-    tell: Callable[[str], None] = lambda _: None
+    target: str
+    ops: Collection[str] | None
+    tell: Callable[[str], None]
     refused: dict[str, str] = field(default_factory=dict)
-    made: list[Converted] = field(default_factory=list)
+    made: list[ConvertedRegion] = field(default_factory=list)
     writes: bool = False
     report: PartitionReport = field(default_factory=PartitionReport)
     op_of: dict[str, str] = field(default_factory=dict)
+
+    def left(self) -> Counter[tuple[str, str]]:
+        """Why nodes are in no region, by op and reason."""
+        found: Counter[tuple[str, str]] = Counter()
+        for (_, name), reasons in self.report.why.items():
+            reason = self.refused.get(name) or reasons.get("tvm", "")
+            found[self.op_of.get(name, "?"), reason] += 1
+        return found
 
 
 def rules() -> list[SubgraphProperty] | None:
@@ -94,45 +95,35 @@ def check_ops(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def convert_model(loaded: LoadedModel, output: Path, conversion: Conversion) -> None:
+def convert_model(request: ConversionRequest, target: str) -> Conversion:
     """Write the model with its libraries to a new folder.
 
     Its signatures stay, and the checkpoint; what says how objects are called does not. Raises
     ``BadRequest`` (``path-taken``, ``cannot-write``, ``format-not-supported``).
     """
-    source = _folder(loaded)
+    loaded = request.model
+    source = folder_of(loaded)
     graph, meta = loaded.graph.copy(), MetaGraphDef()
     if loaded.meta is not None:
         meta.CopyFrom(loaded.meta)
     fetches, feeds = _ends(loaded, graph, meta)
-    conversion.tell("preparing the graph")
+    request.tell("preparing the graph")
     for simplify in stage("simplify", "optimize"):
         graph = simplify(graph, fetches, feeds, "default")
     meta.ClearField("object_graph_def")
+    work = _Work(request.output, target, request.ops, request.tell)
 
     def fill(folder: Path) -> None:
-        conversion.folder = folder / FOLDER
-        after = _converted(graph, fetches, feeds, conversion)
+        work.folder = folder / FOLDER
+        after = _converted(graph, fetches, feeds, work)
         for name in ("variables", "assets"):
             if (source / name).is_dir():
                 shutil.copytree(source / name, folder / name)
         write_saved_model(folder, after, meta, {})
 
-    new_folder(output, fill)
-
-
-def _folder(loaded: LoadedModel) -> Path:
-    if loaded.kind == "savedmodel":
-        found = Path(loaded.place)
-        return found if found.is_dir() else found.parent
-    raise BadRequest(
-        f"{loaded.place} cannot carry libraries",
-        check="libraries lie beside a model, in its folder",
-        found=loaded.kind,
-        needed="a SavedModel",
-        remedy="save it as one first: ds.save(ds.load(PATH), FOLDER)",
-        code="format-not-supported",
-    )
+    new_folder(request.output, fill)
+    remedy = f"--allow-library {request.output}"
+    return Conversion(target, work.report.nodes, tuple(work.made), remedy, work.left())
 
 
 def _ends(loaded: LoadedModel, graph: Graph, meta: MetaGraphDef) -> tuple[list[str], list[str]]:
@@ -154,7 +145,7 @@ def _is_there(graph: Graph, tensor: str) -> bool:
 
 
 def _converted(
-    graph: Graph, fetches: Sequence[str], feeds: Sequence[str], conversion: Conversion
+    graph: Graph, fetches: Sequence[str], feeds: Sequence[str], conversion: _Work
 ) -> Graph:
     """The graph with libraries for regions; the nodes without rules are found in turns."""
     token = _RUNNING.set(conversion)
@@ -184,7 +175,7 @@ class _Property(SubgraphProperty):
     name = "libraries"
     minimum_size = _SMALLEST
 
-    def __init__(self, conversion: Conversion) -> None:
+    def __init__(self, conversion: _Work) -> None:
         self.conversion = conversion
 
     def create_subgraph_selector(self) -> SubgraphSelector:
@@ -227,8 +218,12 @@ class _Property(SubgraphProperty):
             target=self.conversion.target,
         )  # fmt: skip
         library = f"{FOLDER}/{name}"
-        made = Converted(subgraph.name, subgraph.nodes, ops, library, form)
-        self.conversion.made.append(made)
+        inputs, outputs = (tuple(map(str, part)) for part in (form.inputs, form.outputs))
+        self.conversion.made.append(
+            ConvertedRegion(
+                subgraph.name, subgraph.nodes, Counter(ops), library, inputs, outputs, form.needs
+            )
+        )
         shapes = form.output_shapes()
         attrs: dict[str, Any] = {
             "lib_path": library,
