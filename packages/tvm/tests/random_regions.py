@@ -1,6 +1,7 @@
 """Random regions of a graph, and what drystone's NumPy kernels compute of them.
 
-``python random_regions.py --count N --first SEED`` compiles and compares N of them.
+``python random_regions.py --count N --first SEED`` compiles and compares N of them; with
+``--together M`` M are functions of one library, which takes two thirds of the time.
 """
 
 from __future__ import annotations
@@ -8,6 +9,8 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -165,13 +168,67 @@ def random_region(seed: int) -> Region:
 
 def check(seed: int, folder: Path) -> None:
     """Raise ``AssertionError`` where the compiled region computes something else."""
-    region, feeds, fetches = random_region(seed)
+    made = random_region(seed)
+    compiled = drystone_tvm.compile(made.region, path=folder / f"region_{seed}.so")
+    _check_call(seed, made, _expected(made), compiled)
+
+
+def check_together(seeds: Sequence[int], folder: Path) -> dict[int, Exception]:
+    """The same of functions of one library; what is wrong, by seed."""
+    made = {seed: random_region(seed) for seed in seeds}
+    library = folder / f"regions_{seeds[0]}.so"
+    _compile_together(made, library)
+    wrong: dict[int, Exception] = {}
+    for seed, one in made.items():
+        expected = _expected(one)
+        compiled = partial(
+            drystone_tvm.load(library)[_name(seed)],
+            output_dtypes=[y.dtype for y in expected],
+            output_shapes=[y.shape for y in expected],
+        )
+        try:
+            _check_call(seed, one, expected, compiled)
+        except Exception as error:
+            wrong[seed] = error
+    return wrong
+
+
+def _name(seed: int) -> str:
+    return f"region_{seed}"
+
+
+def _compile_together(made: dict[int, Region], library: Path) -> None:
+    import tvm
+    from drystone_tvm.compiling.emission import Argument, distinct, emit
+    from drystone_tvm.compiling.scheduling import scheduled
+
+    module = tvm.IRModule({})
+    for seed, one in made.items():
+        graph, inputs, outputs = one.region
+        known = ds.infer(graph)
+        given = [
+            Argument(at, str(name), str(one.feeds[str(name)].dtype), tuple(known.shape(at) or ()))
+            for name, at in ((name, graph.output(str(name))) for name in inputs)
+        ]
+        found = emit(graph, distinct(given), [graph.output(str(name)) for name in outputs])
+        plain = tvm.te.create_prim_func([*found.arguments, *(v.tensor for v in found.results)])
+        module.update(scheduled(plain, _name(seed)))
+    tvm.compile(module, target="llvm").export_library(str(library))
+
+
+def _expected(made: Region) -> list[Array]:
+    config = ds.SessionConfig(executor="reference", optimizer="off")
     with np.errstate(all="ignore"):
-        session = ds.Session(region.graph, ds.SessionConfig(executor="reference", optimizer="off"))
-        expected = session.run(fetches, feeds)
-    compiled = drystone_tvm.compile(region, path=folder / f"region_{seed}.so")
-    found = compiled(*feeds.values())
-    for name, x, y in zip(fetches, found if len(fetches) > 1 else [found], expected, strict=True):
+        found: list[Array] = ds.Session(made.region.graph, config).run(made.fetches, made.feeds)
+    return found
+
+
+def _check_call(
+    seed: int, made: Region, expected: list[Array], compiled: Callable[..., Any]
+) -> None:
+    found = compiled(*made.feeds.values())
+    results = found if len(made.fetches) > 1 else [found]
+    for name, x, y in zip(made.fetches, results, expected, strict=True):
         _compare(f"seed {seed}, {name}", x, y)
 
 
@@ -185,20 +242,36 @@ def _compare(what: str, found: Array, expected: Array) -> None:
     np.testing.assert_allclose(found, expected, rtol=limit, atol=limit * scale, err_msg=what)
 
 
+def _wrong(seeds: Sequence[int], folder: Path) -> dict[int, Exception]:
+    """What is wrong, by seed; one after the other where they are one, or do not compile."""
+    if len(seeds) > 1:
+        try:
+            return check_together(seeds, folder)
+        except Exception as error:
+            print(f"seeds from {seeds[0]}, together: {type(error).__name__}: {error}")
+    wrong: dict[int, Exception] = {}
+    for seed in seeds:
+        try:
+            check(seed, folder)
+        except Exception as error:
+            wrong[seed] = error
+    return wrong
+
+
 def main() -> int:
     """Compare many; the exit status is 1 where one differs."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--together", type=int, default=1)
     chosen = parser.parse_args()
-    wrong = 0
+    seeds, wrong = range(chosen.first, chosen.first + chosen.count), 0
     with tempfile.TemporaryDirectory() as name:
-        for seed in range(chosen.first, chosen.first + chosen.count):
-            try:
-                check(seed, Path(name))
-            except Exception as error:
-                wrong += 1
-                print(f"seed {seed}: {type(error).__name__}: {error}")
+        for begin in range(0, chosen.count, chosen.together):
+            found = _wrong(seeds[begin : begin + chosen.together], Path(name))
+            wrong += len(found)
+            for seed, error in found.items():
+                print(f"seed {seed}: {type(error).__name__}: {error}", flush=True)
             for file in Path(name).iterdir():
                 file.unlink()
     print(
