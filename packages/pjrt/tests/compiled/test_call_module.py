@@ -117,7 +117,7 @@ def test_without_the_backend_the_text_says_how() -> None:
         ({"platforms": ["TPU"]}, "a program is for the plugin's platform"),
         ({"dim_args_spec": ["0.0"]}, "without symbols"),
         ({"has_token_input_output": True}, "tokens"),
-        ({"Sout": [(-1, 4), (2,)]}, "must be static"),
+        ({"Sout": [(-1, 4), (2,)]}, "gives outputs of static shapes"),
         ({"module": "no program"}, "PJRT_Client_Compile"),
         ({"Sout": [(2, 5), (2,)]}, "gives other outputs"),
     ],

@@ -2,14 +2,15 @@
 
 ``jax2tf`` and Keras on JAX write such nodes. The program is a portable artifact of StableHLO, whose
 ``main`` takes the node's inputs; a program for several platforms takes the number of one before
-them. Shapes must be static.
+them. A program with symbolic dimensions is written again for the shapes that it is called with.
 """
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,6 +19,8 @@ from drystone_base.core.errors import DrystoneError, KernelError
 from drystone_base.kernels import Array, Call, find_kernel, kernel
 from drystone_pjrt.api.client import Client, LoadedProgram
 from drystone_pjrt.libraries.opened import client
+from drystone_pjrt.portable.bytecode import Unreadable
+from drystone_pjrt.portable.static import ShapeMismatch, is_symbolic, static_program
 
 __all__ = ["OP", "register"]
 
@@ -26,13 +29,18 @@ _KEPT: Final = 64
 """Programs that are kept compiled, those that were used last."""
 _REMEDY: Final = "export the model again, with static shapes and for the platform of the plugin"
 
+Shapes = tuple[tuple[int, ...], ...]
+
 
 class _Compiled(NamedTuple):
+    """A program; ``shapes``: of its outputs, where the node does not say them."""
+
     loaded: LoadedProgram
     turn: threading.Lock
+    shapes: list[tuple[int, ...]] | None
 
 
-_PROGRAMS: Final[OrderedDict[bytes, _Compiled]] = OrderedDict()
+_PROGRAMS: Final[OrderedDict[tuple[str | bytes, Shapes], _Compiled]] = OrderedDict()
 _LOCK: Final = threading.Lock()
 
 
@@ -52,11 +60,13 @@ def call_module(call: Call, *args: Array) -> list[Array]:
         given = call.attrs.get(name)
         check = "a program is called without functions of the graph, without symbols and tokens"
         call.require(not given, check, found=f"{name}: {given!r}", remedy=_REMEDY)
-    results = [np.empty(s, t.np) for s, t in zip(_shapes(call), call.attrs["Tout"], strict=True)]
     try:
         used = client()
         arrays = [*_platform(call, used), *args]
-        _run(used, _compiled(used, _bytes(call.attrs["module"])), arrays, results)
+        made = _compiled(call, used, arrays)
+        shapes = _stated(call) if made.shapes is None else made.shapes
+        results = [np.empty(s, t.np) for s, t in zip(shapes, call.attrs["Tout"], strict=True)]
+        _run(used, made, arrays, results)
     except DrystoneError as error:
         if isinstance(error, KernelError):
             raise
@@ -71,11 +81,11 @@ def call_module(call: Call, *args: Array) -> list[Array]:
     return results
 
 
-def _shapes(call: Call) -> list[tuple[int, ...]]:
-    """Of the outputs."""
+def _stated(call: Call) -> list[tuple[int, ...]]:
+    """The shapes of outputs, of which the node has a list."""
     shapes: list[Any] = call.attrs["Sout"]
     known = all(shape is not None and min(shape, default=0) >= 0 for shape in shapes)
-    check = "the shapes of a program's outputs must be static"
+    check = "a program without symbolic dimensions gives outputs of static shapes"
     call.require(known, check, found=shapes, needed="sizes", remedy=_REMEDY)
     return [tuple(shape) for shape in shapes]
 
@@ -99,16 +109,57 @@ def _bytes(value: Any) -> bytes:
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else bytes(value)
 
 
-def _compiled(used: Client, code: bytes) -> _Compiled:
-    """The program, compiled when it is first called."""
-    key = hashlib.sha256(code).digest()
+def _compiled(call: Call, used: Client, arrays: Sequence[Array]) -> _Compiled:
+    """The program, compiled when it is first called, or first called with such shapes."""
+    code: str | bytes = call.attrs["module"]
+    symbolic = _symbolic(code)
+    if symbolic is None:  # not to be read: it is one if the node leaves sizes open
+        symbolic = any(s is None or min(s, default=0) < 0 for s in call.attrs["Sout"])
+    shapes = tuple(array.shape for array in arrays) if symbolic else ()
+    key = code, shapes
     with _LOCK:
         if key not in _PROGRAMS:
-            _PROGRAMS[key] = _Compiled(used.compile(code), threading.Lock())
+            _PROGRAMS[key] = _made(call, used, _bytes(code), shapes)
             while len(_PROGRAMS) > _KEPT:
                 _PROGRAMS.popitem(last=False)
         _PROGRAMS.move_to_end(key)
         return _PROGRAMS[key]
+
+
+@lru_cache(maxsize=_KEPT)
+def _symbolic(code: str | bytes) -> bool | None:
+    """Whether a program has symbolic dimensions; None for one that cannot be read."""
+    try:
+        return is_symbolic(_bytes(code))
+    except Unreadable:
+        return None
+
+
+def _made(call: Call, used: Client, code: bytes, shapes: Shapes) -> _Compiled:
+    """The program, which is written again for these shapes where there are any."""
+    if not shapes:
+        return _Compiled(used.compile(code), threading.Lock(), None)
+    try:
+        static = static_program(code, shapes)
+    except ShapeMismatch as error:
+        call.fail(
+            "inputs have the shapes that the program was exported for",
+            found=", ".join(str(list(shape)) for shape in shapes),
+            needed=str(error),
+            remedy="feed inputs of such shapes, or export the model again for others",
+            inner=error,
+        )
+    except Unreadable as error:
+        call.fail(
+            "a program with symbolic dimensions is written again for the shapes of its inputs",
+            found=str(error),
+            needed="operations whose shapes follow from those of the inputs",
+            remedy="export the model again with static shapes (jax2tf.convert without "
+            "polymorphic_shapes, or Keras with an input_signature without None)",
+            inner=error,
+        )
+    made = used.compile(static.text.encode())
+    return _Compiled(made, threading.Lock(), [kind.shape for kind in static.results])
 
 
 def _run(used: Client, made: _Compiled, arrays: list[Array], results: list[Array]) -> None:
