@@ -166,11 +166,11 @@ class Traced:
                 continue
             source = calls.as_output(trace, leaf)
             name = f"output_{path}" if path.isdecimal() else path or "output"
-            node = trace.b.node("Identity", source, name=trace.graph.unique_name(name),
+            node = trace.b.node("Identity", source, name=trace.free_name(name),
                                 controls=trace.effects)  # fmt: skip
             outputs[name] = f"{node.name}:0"
         if not outputs and trace.effects:
-            end = trace.b.node("NoOp", name=trace.graph.unique_name("done"), controls=trace.effects)
+            end = trace.b.node("NoOp", name=trace.free_name("done"), controls=trace.effects)
             outputs[""] = end.name
         return outputs
 

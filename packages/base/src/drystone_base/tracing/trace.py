@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import re
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -15,13 +17,15 @@ from drystone_base.inference.shapes._incremental import Shapes
 from drystone_base.ops.defs import OpDef, op_def
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from drystone_base.tracing.tensor import Tensor
     from drystone_base.tracing.variable import Variable
 
 __all__ = ["Trace"]
 
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_./>\\-]")
+_FIRST: Final = re.compile(r"[A-Za-z0-9.]")
 _READS: Final = frozenset(
     {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
 )
@@ -65,10 +69,22 @@ class Trace:
         if self._token is not None:
             _CURRENT.reset(self._token)
 
+    @contextmanager
+    def scope(self, path: str) -> Iterator[None]:
+        """Name the nodes that are added inside after ``path``: ``dense/MatMul``."""
+        outside, self.b.scope = self.b.scope, _node_name(path) if path else ""
+        try:
+            yield
+        finally:
+            self.b.scope = outside
+
     def placeholder(self, dtype: DType, shape: Sequence[int] | None, name: str) -> Output:
         """An argument."""
-        unique = self.graph.unique_name(name)
-        return self.b("Placeholder", dtype=dtype, shape=shape, name=unique)
+        return self.b("Placeholder", dtype=dtype, shape=shape, name=self.free_name(name))
+
+    def free_name(self, text: str) -> str:
+        """A name that no node has, after a text; TensorFlow refuses graphs with others."""
+        return self.graph.unique_name(_node_name(text))
 
     def resolve(self, tensor: Tensor) -> Output:
         """Where a tensor is in this trace: its own, or one of an outer trace that is captured.
@@ -99,7 +115,7 @@ class Trace:
             return self.capture(self.parent.handle(variable))
         found = self.handles.get(variable)
         if found is None:
-            name, shared = self.graph.unique_name(variable.name), self._shared(variable.name)
+            name, shared = self.free_name(variable.name), self._shared(variable.name)
             found = self.b("VarHandleOp", dtype=variable.dtype, shape=variable.shape, name=name,
                            shared_name=shared)  # fmt: skip
             self.handles[variable] = found
@@ -116,7 +132,7 @@ class Trace:
     ) -> Node:
         """Add a node; raises as the builder does, and ``ShapeError`` for shapes that do not fit."""
         if name:
-            name = self.graph.unique_name(name)
+            name = self.free_name(name)
         node = self.b.node(op, *inputs, name=name, **attrs)
         wrong = self.shapes.contradiction(node)
         if wrong is not None:
@@ -147,6 +163,12 @@ class Trace:
             self.effects.append(node)
         if before:
             self.graph.set_controls(node, before)
+
+
+def _node_name(text: str) -> str:
+    """The name with what TensorFlow has in names of nodes: ``"my weight"`` is ``"my_weight"``."""
+    name = _NOT_IN_NAMES.sub("_", text)
+    return name if _FIRST.match(name) else f"at{name}"
 
 
 def _leaked(tensor: Tensor) -> BadRequest:

@@ -45,7 +45,7 @@ class Variable(Operators):
             raise _no_numbers(initial) from error
         self.trainable = trainable
         self._shape = value.shape
-        self.name = VariableStore.active().add(self, name)
+        self.name = VariableStore.active().add(self, name or "variable")
         self.held = Held(self.name, kind, value.shape)  # what sessions of functions share
         self.held.write(value)
 

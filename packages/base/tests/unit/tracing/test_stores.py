@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import re
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,25 @@ def test_copies_of_stores_have_copies_of_their_variables(copied: Any) -> None:
 
     assert grow(F32(1)) == 4
     assert list(again) == ["w"]
+
+
+@pytest.mark.parametrize("name", ["w", "my w", "größe", "_w", "/w", "w:0", "^w", "", "\n", "a//b/"])
+def test_nodes_have_names_that_tensorflow_takes(name: str, tmp_path: Path) -> None:
+    """Whatever variables, arguments and results are called."""
+    w = ds.Variable([1.0, 2.0], name)
+
+    @ds.function(signature=[{name: ds.Spec([2])}])
+    def scaled(given: Any) -> Any:
+        return {name or "y": ds.cond(given[name].sum() > 0, lambda: given[name] * w, lambda: w + 0)}
+
+    ds.save(scaled, tmp_path / "m")
+    model = ds.load(tmp_path / "m")
+    (found,) = model(np.float32([3, 4])).values()
+    assert found.tolist() == [3, 8]
+    graph = model.graph.to_proto()
+    bodies = [graph.node, *(function.node_def for function in graph.library.function)]
+    for node in [node for body in bodies for node in body]:
+        assert re.fullmatch(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*", node.name), node.name
 
 
 def test_tables_of_functions_are_shared_in_a_store_and_not_between_stores() -> None:
