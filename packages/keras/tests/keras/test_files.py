@@ -86,6 +86,15 @@ def test_exports_have_signatures_of_their_endpoints(tmp_path: Path) -> None:
     assert taken.value.code == "path-taken"
 
 
+def test_nodes_and_variables_are_named_after_layers(tmp_path: Path) -> None:
+    dense = layers.Dense(2, name="my head")
+    keras.Sequential([keras.Input((3,)), dense], name="net").export(tmp_path / "m", verbose=False)
+    names = {node.name: node.op for node in ds.load(tmp_path / "m").graph}
+    assert names["net/my_head/MatMul"] == "MatMul"
+    assert names["net/my_head/kernel"] == "VarHandleOp"
+    assert names["net/my_head/ReadVariableOp"] == "ReadVariableOp"
+
+
 def test_exports_are_objects_with_functions_and_variables(tmp_path: Path) -> None:
     model, given = model_of_two(), inputs()
     model.compile("adam", ["mse"] * len(model.outputs))

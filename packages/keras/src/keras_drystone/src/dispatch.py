@@ -7,6 +7,7 @@ from functools import cache
 from typing import Any, Final
 
 import numpy as np
+from keras.src.backend.common.name_scope import current_path
 
 from drystone_base.core.dtypes import DType, as_dtype, from_numpy
 from drystone_base.core.errors import DrystoneError, GraphError, KernelError, ShapeError
@@ -141,17 +142,21 @@ def _of_numpy(dtype: np.dtype[Any]) -> DType:
 
 
 def added(op: str, inputs: Sequence[Any], attrs: dict[str, Any]) -> list[Any]:
-    """All outputs of an op that is added to the graph, though its inputs may be known."""
+    """All outputs of an op that is added to the graph, though its inputs may be known.
+
+    Its node is named after the layer that is called: ``block/dense/MatMul``.
+    """
     trace = Trace.active()
     if trace is None:
         Trace().resolve(_first(inputs))  # raises: it belongs to a trace that is over
         raise AssertionError
-    flat = [
-        [calls.as_output(trace, v) for v in value] if isinstance(value, list | tuple)
-        else calls.as_output(trace, value)
-        for value in inputs
-    ]  # fmt: skip
-    node = trace.emit(op, flat, attrs)
+    with trace.scope(current_path()):
+        flat = [
+            [calls.as_output(trace, v) for v in value] if isinstance(value, list | tuple)
+            else calls.as_output(trace, value)
+            for value in inputs
+        ]  # fmt: skip
+        node = trace.emit(op, flat, attrs)
     count = len(output_dtypes(node) or ())
     return [SymbolicTensor(trace, (node, k)) for k in range(count)]
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 from keras.src.backend.common import KerasVariable
+from keras.src.backend.common.name_scope import current_path
 from keras.src.backend.common.stateless_scope import get_stateless_scope, in_stateless_scope
 from keras.src.backend.common.symbolic_scope import in_symbolic_scope
 
@@ -99,14 +100,15 @@ class Variable(KerasVariable):  # type: ignore[misc]
         if trace is None:
             return self.held.value
         if taken is None or id(self) in taken.live:
-            return SymbolicTensor(trace, self.held.read(trace))
+            with trace.scope(current_path()):
+                return SymbolicTensor(trace, self.held.read(trace))
         taken.versions.setdefault(self, self.version)
         return self.held.value
 
     def _initialize(self, value: Any) -> None:
         array = np.asarray(value)
         self._value: Any = base.Variable(
-            array, self._name, dtype=self._dtype, trainable=self._trainable
+            array, self.path, dtype=self._dtype, trainable=self._trainable
         )
 
     def _direct_assign(self, value: Any) -> None:
