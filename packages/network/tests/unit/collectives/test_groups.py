@@ -89,6 +89,36 @@ def test_all_have_the_reduction_of_all(groups: list[Group], shape: Any, op: str)
     assert again[0].tobytes() == found[0].tobytes(), "and each time"
 
 
+@pytest.mark.parametrize("transport", ["tcp", "shm"])
+def test_who_is_done_may_leave_while_others_are_not(
+    transport: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of three the first has all it needs before the second has sent the third its last message."""
+    groups, left = joined(3, transport), threading.Event()
+    send, sent = groups[1]._send, [0]
+
+    def sends_late(*given: Any) -> Any:
+        sent[0] += 1
+        if sent[0] == 5:  # the last: one message to agree, and four shares
+            assert left.wait(30)
+            time.sleep(0.1)  # the third sees that the first is gone
+        return send(*given)
+
+    def call(group: Group) -> Any:
+        found = group.all_reduce(np.float32([1, 2, 3]))
+        if group.rank == 0:
+            group.close()
+            left.set()
+        return found.tolist()
+
+    monkeypatch.setattr(groups[1], "_send", sends_late)
+    assert together(groups, call) == [[3, 6, 9]] * 3
+    found = together(groups[1:], lambda g: g.all_reduce(np.float32([1])))
+    assert [one.code for one in found] == ["task-lost"] * 2, "but it is missed in the next call"
+    for group in groups:
+        group.close()
+
+
 def test_few_chunks_are_on_their_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """More would fill buffers of the system, and be out of the caches before they are read."""
     groups, most = joined(2), [0, 0]
