@@ -284,7 +284,9 @@ def _fits_generic(value: Any, origin: Any, args: tuple[Any, ...]) -> bool:
     if not isinstance(value, origin) or (isinstance(value, _TEXTS) and origin not in _TEXTS):
         return False
     is_array = any(one.__name__ == "ndarray" for one in type(value).__mro__)
-    if is_array and args and origin.__module__ != "numpy":
+    if is_array and origin.__module__ == "numpy":
+        return True  # what stands in brackets is a shape and a dtype, not what an item is
+    if is_array and args:
         return len(value.shape) == 1 and all(fits(v, args[0]) for v in value[:_MOST_ITEMS].tolist())
     if issubclass(origin, Mapping) and isinstance(value, Mapping) and len(args) == 2:
         items = value.items() if len(value) <= _MOST_ITEMS else ()

@@ -57,10 +57,27 @@ def graph() -> ds.Graph:
         (True, Literal[1], False),
         (Path("x"), Path, True),
         (object(), Any, True),
+        (np.zeros(()), np.ndarray[Any, Any], True),
+        (np.zeros(3), np.ndarray[tuple[int], np.dtype[np.float64]] | None, True),
+        ([1.0], np.ndarray[Any, Any], False),
     ],
 )
 def test_what_fits(value: Any, kind: Any, expected: bool) -> None:
     assert fits(value, kind) is expected
+
+
+def test_items_of_arrays_are_not_looked_at_one_by_one() -> None:
+    """An array may have millions, and what an annotation says in brackets is about the whole."""
+
+    class Counted(np.ndarray[Any, Any]):
+        seen = 0
+
+        def __iter__(self) -> Iterator[Any]:
+            Counted.seen += 1
+            return super().__iter__()
+
+    assert fits(np.zeros(100).view(Counted), np.ndarray[Any, Any])
+    assert Counted.seen == 0
 
 
 class Stubborn:
