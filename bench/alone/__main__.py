@@ -26,6 +26,7 @@ SECTIONS = {
     "optimizers": "round_trip",
     "small-files": "small_files",
     "network": "network",
+    "scaling": "scaling",
     "pjrt": "pjrt",
     "tvm": "compiled_calls",
 }

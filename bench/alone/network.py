@@ -21,7 +21,7 @@ from bench.alone._report import Column, Report, span, text
 from bench.environments import REQUIREMENTS, install
 from bench.peers import HOME
 
-__all__ = ["run"]
+__all__ = ["free_addresses", "run"]
 
 PACKAGE = Path(__file__).resolve().parents[2] / "packages" / "network"
 MEBIBYTES = 64
@@ -82,7 +82,7 @@ def _all_reduce(report: Report, rounds: int, turns: int) -> None:
 
 
 def _by_gloo(rounds: int) -> tuple[float, float]:
-    port = _addresses()[0].rpartition(":")[2]
+    port = free_addresses()[0].rpartition(":")[2]
     command = [str(HOME / "torch" / "bin" / "python"), str(WORKER / "all_reduce_gloo.py")]
     begun = [
         subprocess.Popen(
@@ -132,9 +132,9 @@ def _transports(rounds: int) -> list[str]:
     return done.stdout.splitlines()
 
 
-def _addresses() -> list[str]:
-    """Two addresses that nobody listened at a moment ago."""
-    sockets = [socket.socket() for _ in range(2)]
+def free_addresses(count: int = 2) -> list[str]:
+    """Addresses that nobody listened at a moment ago."""
+    sockets = [socket.socket() for _ in range(count)]
     for one in sockets:
         one.bind(("127.0.0.1", 0))
     addresses = [f"127.0.0.1:{one.getsockname()[1]}" for one in sockets]
@@ -147,7 +147,7 @@ def _steps(transport: str, rounds: int) -> tuple[float, float]:
     """Seconds of a step whose value goes to another task and back, and of each further time."""
     import drystone as ds
 
-    addresses = _addresses()
+    addresses = free_addresses()
     spawn = multiprocessing.get_context("spawn")
     ends = spawn.Event()
     tasks = [spawn.Process(target=_task, args=(addresses, k, transport, ends)) for k in range(2)]
@@ -196,7 +196,7 @@ def _back_and_forth(times: int) -> Any:
 
 def _sums(transport: str, rounds: int) -> tuple[float, float]:
     """Seconds of an all_reduce of 8 bytes, and of 64 MiB of float32, over two processes."""
-    addresses = _addresses()
+    addresses = free_addresses()
     spawn = multiprocessing.get_context("spawn")
     answers = spawn.SimpleQueue()
     others = [
