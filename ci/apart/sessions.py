@@ -33,10 +33,17 @@ def gpu(session: nox.Session) -> None:
 
 @nox.session
 def tvm(session: nox.Session) -> None:
-    """drystone-tvm's wheel, TVM beside it (large downloads), random regions; `-- --count N`: N."""
+    """drystone-tvm's wheel, TVM beside it (large downloads), random regions; `-- --count N`: N.
+
+    `-- --sanitize` has the calls run under ASan and UBSan instead, with further words for pytest.
+    """
     wheels = build_packages(session, without=("cpu",), apart=("tvm",), quick=True)
     install_built(session, wheels, *requirements("test"))
     session.install("--find-links", str(WHEELS), "drystone-tvm[compile]")
+    if session.posargs[:1] == ["--sanitize"]:
+        session.install("cmake", "ninja")
+        session.run("python", "-m", "ci.scripts.sanitize_functions", *session.posargs[1:])
+        return
     session.run("python", *STRICT, env={"DRYSTONE_PLUGIN_POLICY": "strict"})
     count = next((k for k, word in enumerate(session.posargs) if word == "--count"), None)
     if count is None:

@@ -1,4 +1,6 @@
 // The op TvmRuntime: a function of a library of compiled functions, as a node of a graph.
+#include <cstdlib>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,10 +53,13 @@ class TvmRuntime {
     return {};
   }
 
-  Error compute(KernelContext& call) const {
+  Error compute(KernelContext& call) const { return compute_on(call, {kCpu, 0}); }
+
+ protected:
+  Error compute_on(KernelContext& call, DLDevice device) const {
     const std::size_t inputs = input_types_.size();
     std::vector<Tensor> kept;
-    Arguments arguments;
+    Arguments arguments(device);
     for (std::size_t i = 0; i < inputs; ++i) {
       Result<Tensor> tensor = call.input(static_cast<int>(i));
       if (!tensor.ok()) return tensor.error();
@@ -211,6 +216,32 @@ class TvmRuntime {
   std::size_t num_shapes_ = 0;
 };
 
+// On a device of another plugin: tensors are in its memory, and a function puts its work on the stream
+// that it asks for.
+class OnDevice : public TvmRuntime {
+ public:
+  Error compute(KernelContext& call) const {
+    drystone::sdk::Status status;
+    const SP_Stream stream = TF_GetStream(call.get(), status.get());
+    if (Error error = status.take(); !error.ok()) return error;
+    const DLDevice device{kExternal, TF_GetDeviceId(call.get())};
+    const CurrentStream current(device, stream);
+    return compute_on(call, device);
+  }
+};
+
+// Types of devices whose compiled functions there may be, with commas between.
+Error add_devices() {
+  const char* named = std::getenv("DRYSTONE_TVM_DEVICES");
+  std::istringstream types(named == nullptr ? "" : named);
+  for (std::string type; std::getline(types, type, ',');) {
+    if (type.empty()) continue;
+    Error error = NewKernel::of<OnDevice>("TvmRuntime", type.c_str()).host_memory("shapes").add();
+    if (!error.ok()) return error;
+  }
+  return {};
+}
+
 // What attributes say of shapes is not told to shape functions.
 Error any_shape(ShapeContext& node) { return node.set_unknown_outputs(); }
 
@@ -230,7 +261,8 @@ Error add_all() {
                     .shape<any_shape>()
                     .add();
   if (!error.ok()) return error;
-  return NewKernel::of<TvmRuntime>("TvmRuntime", "CPU").add();
+  error = NewKernel::of<TvmRuntime>("TvmRuntime", "CPU").add();
+  return error.ok() ? add_devices() : error;
 }
 
 }  // namespace

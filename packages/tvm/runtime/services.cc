@@ -34,8 +34,26 @@ void set_from_parts(const char* kind, const char** parts, std::int32_t count) {
 
 void set_from_text(const char* kind, const char* message) { set_from_parts(kind, &message, 1); }
 
-void* allocate(int /*device_type*/, int /*device_id*/, std::uint64_t bytes, int /*dtype_code*/,
-               int /*dtype_bits*/) {
+struct Stream {
+  DLDevice device;
+  void* handle;
+};
+
+Stream& current() {
+  thread_local Stream stream{{0, 0}, nullptr};
+  return stream;
+}
+
+void* stream_of(std::int32_t device_type, std::int32_t device_id) {
+  const Stream& stream = current();
+  return stream.device.type == device_type && stream.device.id == device_id ? stream.handle : nullptr;
+}
+
+void* allocate(int device_type, int /*device_id*/, std::uint64_t bytes, int /*dtype_code*/, int /*dtype_bits*/) {
+  if (device_type != kCpu) {
+    set_from_text("NotImplementedError", "there is work space in the host's memory only");
+    return nullptr;
+  }
   if (bytes > SIZE_MAX - kAlignment) return nullptr;
   const std::uint64_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   return std::aligned_alloc(kAlignment, rounded == 0 ? kAlignment : rounded);
@@ -97,6 +115,7 @@ void* address(F* function) {
 void* imported(std::string_view name) {
   if (name == "TVMFFIErrorSetRaisedFromCStr") return address(&set_from_text);
   if (name == "TVMFFIErrorSetRaisedFromCStrParts") return address(&set_from_parts);
+  if (name == "TVMFFIEnvGetStream") return address(&stream_of);
   return nullptr;
 }
 
@@ -109,6 +128,10 @@ void* context_value(std::string_view name, bool with_barriers) {
   if (name == "__TVMFFIErrorSetRaisedFromCStrParts") return address(&set_from_parts);
   return nullptr;
 }
+
+CurrentStream::CurrentStream(DLDevice device, void* stream) { current() = {device, stream}; }
+
+CurrentStream::~CurrentStream() { current() = {{0, 0}, nullptr}; }
 
 Raised take_raised() { return std::exchange(raised(), Raised()); }
 

@@ -5,8 +5,11 @@
 #ifndef DRYSTONE_TVM_SERVICES_H_
 #define DRYSTONE_TVM_SERVICES_H_
 
+#include <cstdint>
 #include <string>
 #include <string_view>
+
+#include "convention.h"
 
 namespace drystone_tvm {
 
@@ -24,6 +27,15 @@ struct Raised {
   std::string message;
 };
 Raised take_raised();
+
+// While it lives, a function on this thread that asks for the stream of the device gets this one.
+class CurrentStream {
+ public:
+  CurrentStream(DLDevice device, void* stream);
+  ~CurrentStream();
+  CurrentStream(const CurrentStream&) = delete;
+  CurrentStream& operator=(const CurrentStream&) = delete;
+};
 
 }  // namespace drystone_tvm
 

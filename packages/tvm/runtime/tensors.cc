@@ -93,7 +93,7 @@ Result<void*> Arguments::aligned(const TF_Tensor* tensor, bool copy_in) {
   void* data = TF_TensorData(tensor);
   const std::size_t size = TF_TensorByteSize(tensor);
   if (size == 0) return static_cast<void*>(nothing);
-  if (is_aligned(data)) return data;
+  if (device_.type != kCpu || is_aligned(data)) return data;
   const std::size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
   Memory copy(std::aligned_alloc(kAlignment, rounded));
   if (!copy) return Error(TF_RESOURCE_EXHAUSTED, "no memory for an aligned copy of a tensor");
@@ -114,7 +114,7 @@ void Arguments::add(const TF_Tensor* tensor, DLDataType dtype, void* data) {
     shape[static_cast<std::size_t>(rank + i)] = step;
     step *= shape[static_cast<std::size_t>(i)];
   }
-  tensors_.push_back({data, {kCpu, 0}, rank, dtype, shape.data(), shape.data() + rank, 0});
+  tensors_.push_back({data, device_, rank, dtype, shape.data(), shape.data() + rank, 0});
 }
 
 }  // namespace drystone_tvm

@@ -1,4 +1,5 @@
-// Tensors of the host as compiled functions take them: without a copy where memory is aligned.
+// Tensors as compiled functions take them: of the host without a copy where memory is aligned, of
+// other devices always.
 #ifndef DRYSTONE_TVM_TENSORS_H_
 #define DRYSTONE_TVM_TENSORS_H_
 
@@ -21,6 +22,7 @@ std::optional<DLDataType> dlpack_dtype(TF_DataType dtype);
 // The arguments of one call. Tensors that are added must outlive it.
 class Arguments {
  public:
+  explicit Arguments(DLDevice device) : device_(device) {}
   drystone::sdk::Error add_input(const TF_Tensor* tensor, DLDataType dtype);
   drystone::sdk::Error add_output(TF_Tensor* tensor, DLDataType dtype);
   const Any* values();
@@ -38,6 +40,7 @@ class Arguments {
   drystone::sdk::Result<void*> aligned(const TF_Tensor* tensor, bool copy_in);
   void add(const TF_Tensor* tensor, DLDataType dtype, void* data);
 
+  DLDevice device_;
   std::deque<DLTensor> tensors_;  // deque: addresses stay
   std::deque<std::vector<std::int64_t>> shapes_;
   std::vector<Any> values_;

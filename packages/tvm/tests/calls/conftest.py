@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,9 +24,18 @@ sys.path.insert(0, str(PACKAGE / "tests"))  # random_regions
 @pytest.fixture(scope="session", autouse=True)
 def plugin(tmp_path_factory: pytest.TempPathFactory) -> None:
     """TvmRuntime is an op of this process."""
+    load_plugin(tmp_path_factory.mktemp("plugin"))
+
+
+def load_plugin(folder: Path) -> None:
+    """Load the installed plugin, else one that is compiled into the folder."""
     ds.plugins.ensure_loaded()
     if defs.find("TvmRuntime") is None:
-        ds.plugins.load_library(_compiled(tmp_path_factory.mktemp("plugin")))
+        ds.plugins.load_library(_compiled(folder))
+
+
+def _compiler(variable: str, usual: str) -> list[str]:
+    return shlex.split(os.environ.get(variable, "")) or [usual]
 
 
 def _compiled(folder: Path) -> Path:
@@ -32,7 +43,7 @@ def _compiled(folder: Path) -> Path:
     sources = sorted((PACKAGE / "runtime").glob("*.cc"))
     flags = ("-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra")
     exports = f"-Wl,--version-script={ABI / 'cmake' / 'plugin.map'}"
-    _run("c++", *flags, "-I", ABI / "include", "-o", made, *sources, exports)
+    _run(*_compiler("CXX", "c++"), *flags, "-I", ABI / "include", "-o", made, *sources, exports)
     shutil.copy(PACKAGE / "libdrystone_tvm.so.toml", folder)
     return made
 
@@ -51,7 +62,18 @@ def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
 
     def compile_functions(*flags: str, name: str = "functions.so") -> Path:
         made = tmp_path_factory.mktemp("library") / name
-        _run("cc", "-O1", "-fPIC", "-shared", "-Wall", "-Wextra", *flags, "-o", made, SOURCE)
+        _run(
+            *_compiler("CC", "cc"),
+            "-O1",
+            "-fPIC",
+            "-shared",
+            "-Wall",
+            "-Wextra",
+            *flags,
+            "-o",
+            made,
+            SOURCE,
+        )
         return made
 
     return compile_functions

@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Final
 
 from drystone_base.core.environment import Variable
-from drystone_base.core.settings import flag, path
+from drystone_base.core.settings import flag, path, text
 
-__all__ = ["MEASURED", "TUNED", "VARIABLES"]
+__all__ = ["DEVICES", "MEASURED", "TUNED", "VARIABLES"]
 
 _OWNER: Final = "drystone-tvm"
 
+DEVICES: Final = Variable(
+    "DRYSTONE_TVM_DEVICES", text("types of devices, with commas between"), "",
+    "Devices of plugins that compiled functions run on, too: as DLPack's external devices.",
+    _OWNER,
+)  # fmt: skip
 MEASURED: Final = Variable(
     "DRYSTONE_TVM_MEASURED", flag(), True,
     "Whether a region that TVM has compiled must be faster than drystone's own kernels to be used.",
@@ -22,4 +27,4 @@ TUNED: Final = Variable(
     _OWNER,
 )  # fmt: skip
 
-VARIABLES: Final = (MEASURED, TUNED)
+VARIABLES: Final = (DEVICES, MEASURED, TUNED)
