@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,25 +21,29 @@ def plans(
     folder: Path, left: Sequence[int], right: Sequence[int], seconds: float
 ) -> dict[str, tuple[Call, Path]]:
     """By name: a callable of the product, and its library."""
-    from drystone_tvm.compiling.plans import DEFAULT
-    from drystone_tvm.tuning.search import neighbours
+    from drystone_tvm.compiling.plans import DEFAULT, Plan
+    from drystone_tvm.tuning.search import Found, improved
 
-    chance, arrays = random.Random(0), [np.ones(left, np.float32), np.ones(right, np.float32)]
+    arrays = [np.ones(left, np.float32), np.ones(right, np.float32)]
     found = {
         "a vector at a time": _built(
             folder / "one.so", left, right, DEFAULT._replace(rows=1, columns=1)
         ),
         "in blocks": _built(folder / "blocks.so", left, right, DEFAULT),
     }
-    best, plan, until, count = found["in blocks"], DEFAULT, time.monotonic() + seconds, 0
-    least = _seconds(best[0], arrays)
-    while time.monotonic() < until:
-        trial = next(neighbours(plan, chance))
-        made = _built(folder / f"trial{count}.so", left, right, trial)
-        count, took = count + 1, _seconds(made[0], arrays)
-        if took < least:
-            best, plan, least = made, trial, took
-    return found | {"tuned": best}
+    made = {DEFAULT: found["in blocks"]}
+    until = time.monotonic() + seconds
+
+    def timed(plan: Plan) -> float:
+        made[plan] = _built(folder / f"trial{len(made)}.so", left, right, plan)
+        return _seconds(made[plan][0], arrays)
+
+    best = Found(DEFAULT, _seconds(made[DEFAULT][0], arrays))
+    for better in improved(
+        best, timed, lambda plan: plan not in made, lambda: time.monotonic() < until
+    ):
+        best = better
+    return found | {"tuned": made[best.plan]}
 
 
 def _built(path: Path, left: Sequence[int], right: Sequence[int], plan: Any) -> tuple[Call, Path]:

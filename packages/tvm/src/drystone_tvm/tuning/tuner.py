@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -18,7 +17,7 @@ from drystone_tvm.backend.measured import measure
 from drystone_tvm.compiling.building import build, schedule_text
 from drystone_tvm.compiling.plans import DEFAULT, Plan
 from drystone_tvm.compiling.tuned import Tuning, keep
-from drystone_tvm.tuning.search import neighbours
+from drystone_tvm.tuning.search import Found, improved
 from drystone_tvm.tuning.survey import Region
 
 __all__ = ["Tuned", "tune_regions"]
@@ -26,8 +25,6 @@ __all__ = ["Tuned", "tune_regions"]
 _TOLERANCE: Final = 1e-4
 _LEAST: Final = 4.0
 """Seconds that a region is tried, if it is."""
-_FEW_LEFT: Final = 60
-"""Plans in a row that make nothing new: then there is hardly any other."""
 
 Array = np.ndarray[Any, Any]
 
@@ -88,24 +85,17 @@ def _shares(regions: Sequence[Region]) -> list[tuple[Region, float]]:
 
 def _tune(region: Region, seconds: float, clock: _Clock, tell: Callable[[str], None]) -> Tuned:
     """Try plans for so many seconds, one at least; keep the best where it beats drystone's own."""
-    work, chance = _Work(region), random.Random(0)
+    work = _Work(region)
     untuned = work.time(DEFAULT)
-    best, plan, idle = untuned, DEFAULT, 0
-    end = _Clock(min(seconds, clock.left))
+    best, end = Found(DEFAULT, untuned), _Clock(min(seconds, clock.left))
     try:
-        while end.left > 0 and idle < _FEW_LEFT:
-            trial = next(neighbours(plan, chance))
-            idle += 1
-            if not work.is_new(trial):
-                continue
-            idle, found = 0, work.time(trial)
-            if found < best:
-                best, plan = found, trial
-            times = f"{duration(best)}, {duration(work.own)} by drystone"
+        for found in improved(best, work.time, work.is_new, lambda: end.left > 0):
+            best = found
+            times = f"{duration(best.seconds)}, {duration(work.own)} by drystone"
             tell(f"{region.name}: plan {work.tried}, {times}")
     except KeyboardInterrupt:
         clock.stop()
-    return _settled(work, Tuning(plan, work.own, untuned, best))
+    return _settled(work, Tuning(best.plan, work.own, untuned, best.seconds))
 
 
 def _settled(work: _Work, found: Tuning) -> Tuned:
