@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -107,7 +107,7 @@ class Program(NamedTuple):
 class NativePlan:
     """One plan, loaded by the host library."""
 
-    __slots__ = ("_copies", "_handle", "_needs_run", "_transfers", "has_kernels")
+    __slots__ = ("_copies", "_handle", "_meets", "_needs_run", "_transfers", "has_kernels")
 
     def __init__(self, session: NativeSession, program: Program, copies: bool) -> None:
         self._copies = copies
@@ -134,6 +134,15 @@ class NativePlan:
                 status="RESOURCE_EXHAUSTED",
                 inner=error,
             ) from error
+        self._meets = bool(asked_for()) and self._has_kernel_of(asked_for())
+
+    def _has_kernel_of(self, libraries: Container[str]) -> bool:
+        """Whether a node of the plan, or of a function that it calls, has a kernel of theirs."""
+        return any(
+            instruction.get("library") in libraries
+            for block in json.loads(self.describe())["blocks"]
+            for instruction in block["instructions"]
+        )
 
     def run(self, feeds: Sequence[Array], runtime: Runtime) -> list[Any]:
         """The fetches, in order; raises as the reference executor does."""
@@ -144,7 +153,7 @@ class NativePlan:
         traces: list[bytes] | None = None if runtime.record is None else []
         meeting = runtime.step.resources.get(RENDEZVOUS) if self._transfers else None
         table = None if meeting is None else meeting.table
-        place = _place(runtime) if asked_for() else None
+        place = _place(runtime) if self._meets else None
         try:
             found: list[Any] = self._handle.run(
                 feeds, runtime, left, runtime.step.id, self._copies, stop, traces, table,
@@ -167,7 +176,7 @@ class NativePlan:
         list, or with ``single`` the only one; NotImplemented for feeds that are not arrays of the
         dtypes and ``shapes`` (None: any) that are due.
         """
-        if self._needs_run or asked_for():
+        if self._needs_run or self._meets:
             return None
         self._handle.expect(shapes, self._copies, runtime if self.has_kernels else None)
         call: Callable[..., Any] = self._handle.call

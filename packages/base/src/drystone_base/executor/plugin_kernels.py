@@ -210,6 +210,8 @@ class PluginKernel:
         step = runtime.step.resources.get(_StepEnd)
         if step is None:
             step = runtime.step.resources[_StepEnd] = _StepEnd(runtime.step)
+        if self.candidate.library in asked_for():
+            step.meet(runtime.step)
         facts: KernelCall = step.facts
         facts.graph_def_version = self._version
         facts.function_library = self._functions
@@ -379,13 +381,19 @@ def _by_reference(
 class _StepEnd:
     """Lies among the resources of a step, and tells the host when that ends with it."""
 
-    __slots__ = ("facts", "place")
+    __slots__ = ("_lock", "facts", "place")
 
     def __init__(self, step: Step) -> None:
         self.facts = KernelCall(_CALL_SIZE, step.id)
-        self.place = MeetingPlace(step) if asked_for() else None
-        if self.place is not None:
-            self.facts.rendezvous = self.place.thunk
+        self.place: MeetingPlace | None = None
+        self._lock = threading.Lock()
+
+    def meet(self, step: Step) -> None:
+        """Have a rendezvous for kernels that ask for it; once, whichever thread comes first."""
+        with self._lock:
+            if self.place is None:
+                self.place = MeetingPlace(step)
+                self.facts.rendezvous = self.place.thunk
 
     def __del__(self, end: Any = _end_step) -> None:
         if self.place is not None:

@@ -95,7 +95,7 @@ def initialise(plugin: Plugin) -> StepResult:
     if absent:
         return failed("entry", _no_module(plugin, absent, sorted(offered)))
     if not is_ours(plugin.path) and _RENDEZVOUS in read_elf(plugin.path).imports:
-        ask_for()
+        ask_for(plugin.path)
     entries: dict[str, str] = {}
     errors: list[tuple[str, DrystoneError]] = []
     for symbol in present:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.state.cancellation import check_time
@@ -21,17 +21,17 @@ Taker = Callable[[Any, bool], None]
 KEY: Final = "rendezvous"
 """Under which the resources of a step hold its rendezvous."""
 _LOOK: Final = 0.05
-_ASKED_FOR: Final = threading.Event()
+_ASKED_FOR: Final[set[str]] = set()
 
 
-def ask_for() -> None:
-    """Kernels of a plugin ask for the rendezvous of their run: from now on each run has one."""
-    _ASKED_FOR.set()
+def ask_for(library: str) -> None:
+    """Kernels of a plugin's file ask for the rendezvous of their run: graphs with one have it."""
+    _ASKED_FOR.add(library)
 
 
-def asked_for() -> bool:
-    """Whether they do."""
-    return _ASKED_FOR.is_set()
+def asked_for() -> Collection[str]:
+    """The files of plugins whose kernels do."""
+    return _ASKED_FOR
 
 
 class Aborted(Exception):

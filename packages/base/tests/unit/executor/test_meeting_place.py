@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from google.protobuf import text_format
 
 import drystone_base as ds
+from drystone_abi.protos import FunctionDef
 from drystone_base.core.errors import DrystoneError
 from drystone_base.executor.meeting_place import edge_of
+from drystone_base.ops.attrs import FunctionRef
 from drystone_base.plugins import load_library
 
 FLOAT = ds.as_dtype("float32")
@@ -96,3 +99,53 @@ def test_keys_as_tensorflow_writes_them() -> None:
     device = "/job:localhost/replica:0/task:0/device:CPU:0"
     assert edge_of(f"{device};0000000000000001;{device};edge_7_x;0:0") == "edge_7_x"
     assert edge_of("edge_7_x") == "edge_7_x"
+
+
+def _has_quick(graph: ds.Graph, fetch: str) -> bool:
+    """Whether runs may take the way without what belongs to a run."""
+    with ds.Session(graph, ds.SessionConfig(optimizer="off")) as session:
+        value = np.float32([1, 2])
+        assert np.array_equal(session.run(fetch, {"x:0": value}), -value)
+        return session._prepare([fetch], ["x:0"], session._ends()).quick is not None
+
+
+def test_graphs_without_such_a_kernel_run_as_before() -> None:
+    """That a plugin which meets is loaded costs nothing to who does not use it."""
+    graph = ds.Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT})
+    graph.add("Neg", "y", [x], attrs={"T": FLOAT})
+    assert _has_quick(graph, "y:0")
+    sent = sends(graph, "ExampleSend", "send", x, "edge")
+    y = receives(graph, "ExampleRecv", "recv", "edge", controls=[sent])
+    graph.add("Neg", "z", [y], attrs={"T": FLOAT})
+    assert not _has_quick(graph, "z:0")
+    assert _has_quick(graph, "y:0"), "of a graph the part that is run counts"
+
+
+FUNCTION = """
+signature {
+  name: "f" input_arg { name: "x" type: DT_FLOAT } output_arg { name: "y" type: DT_FLOAT }
+}
+node_def {
+  name: "s" op: "ExampleSend" input: "x"
+  attr { key: "tensor_name" value { s: "edge" } }
+}
+node_def {
+  name: "r" op: "ExampleRecv" input: "^s"
+  attr { key: "tensor_name" value { s: "edge" } }
+}
+node_def {
+  name: "n" op: "Neg" input: "r:y:0" attr { key: "T" value { type: DT_FLOAT } }
+}
+ret { key: "y" value: "n:y:0" }
+control_ret { key: "s" value: "s" }
+"""
+
+
+def test_a_function_may_have_such_a_kernel() -> None:
+    graph = ds.Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT})
+    graph.functions.add(text_format.Parse(FUNCTION, FunctionDef()))
+    attrs = {"Tin": [FLOAT], "Tout": [FLOAT], "f": FunctionRef("f")}
+    graph.add("PartitionedCall", "y", [x], attrs=attrs)
+    assert not _has_quick(graph, "y:0")
