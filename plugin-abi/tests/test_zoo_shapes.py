@@ -62,6 +62,32 @@ for fetch in ("y:0", "s:1"):
 print(json.dumps(answer))
 """
 
+GIVEN = """
+import json, sys
+import numpy as np
+from drystone_base import Graph, Session, SessionConfig
+from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.errors import DrystoneError
+from drystone_base.plugins import load_library
+
+library, apart, asks = sys.argv[1], sys.argv[2] == "process", json.loads(sys.argv[3])
+load_library(library, policy="allow_unverified", **({"isolation": "process"} if apart else {}))
+
+
+def answer(executor, op, given, stated):
+    graph = Graph()
+    x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": stated and tuple(stated)})
+    graph.add(op, "y", [x] * (2 if op == "MatMul" else 1), attrs={"T": FLOAT32})
+    session = Session(graph, SessionConfig(executor=executor, optimizer="off"))
+    try:
+        return str(session.run("y:0", {"x:0": np.ones(given, np.float32)}).shape)
+    except DrystoneError as error:
+        return f"{error.code} {error}"
+
+
+print(json.dumps([[answer(kind, *ask) for kind in ("native", "reference")] for ask in asks]))
+"""
+
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
@@ -164,6 +190,50 @@ def test_kernels_of_ops_of_tensorflow(run: Run, bad: int, found: str) -> None:
     for node, text in (("'y' (Neg)", answer["y:0"]), ("'s' (Split)", answer["s:1"])):
         assert f"node {node} failed in kernel 'ZooTwin' of" in text
         assert found in text
+
+
+UNTOLD = ""
+SHAPES_OF_TWINS = [
+    (0, "Neg", [6], [6], "output 0 has shape [3]; op Neg gives [6] for these inputs"),
+    (0, "Neg", [6], [-1], "output 0 has shape [3]; op Neg gives [6] for these inputs"),
+    (0, "Neg", [2, 3], [-1, 3], "output 0 has shape [3]; op Neg gives [2, 3] for these inputs"),
+    (0, "Neg", [6], None, UNTOLD),  # nothing is known of it
+    (0, "MatMul", [4, 4], [-1, 4], "output 0 has shape [3]; op MatMul gives [4, 4] for"),
+    (1, "Neg", [6], [6], "output 0 has shape [2, 3]; op Neg gives [6] for these inputs"),
+    (1, "Neg", [2, 3], [-1, 3], UNTOLD),  # as it should be
+    (8, "Neg", [6], [-1], "output 0 has shape []; op Neg gives [6] for these inputs"),
+    (8, "MatMul", [4, 4], [-1, 4], "output 0 has shape []; op MatMul gives [4, 4] for"),
+    (10, "Neg", [5], [-1], "output 0 has shape [10]; op Neg gives [5] for these inputs"),
+    (10, "Neg", [0, 2], [-1, -1], UNTOLD),
+    (10, "MatMul", [4, 4], [-1, -1], "output 0 has shape [8, 4]; op MatMul gives [4, 4] for"),
+]
+
+
+def rarely(*values: Any) -> Any:
+    return pytest.param(*values, marks=pytest.mark.nightly)
+
+
+@pytest.mark.parametrize(
+    ("bad", "isolation"),
+    [
+        (10, "none"),
+        *(rarely(bad, "none") for bad in (0, 1, 8)),
+        *(rarely(bad, "process") for bad in (0, 1, 8, 10)),
+    ],
+)
+def test_a_shape_that_ops_of_tensorflow_do_not_give(run: Run, bad: int, isolation: str) -> None:
+    """Also where sizes are unknown before the run, by both executors, and apart."""
+    rows = [row[1:] for row in SHAPES_OF_TWINS if row[0] == bad]
+    done = run(GIVEN, "hostile_twins.c", isolation, json.dumps([row[:3] for row in rows]), bad=bad)
+    assert done.returncode == 0, done.stderr
+    for (op, given, _, told), answers in zip(rows, json.loads(done.stdout), strict=True):
+        for answer in answers:
+            if not told:
+                assert answer.startswith("("), answer
+                continue
+            assert answer.startswith(f"plugin-kernel-failed node 'y' ({op}) failed in"), answer
+            assert "kernel 'ZooTwin' of" in answer
+            assert told in answer, (given, answer)
 
 
 @pytest.mark.parametrize("bad", [0, 6])

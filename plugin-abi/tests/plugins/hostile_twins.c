@@ -1,4 +1,4 @@
-/* Kernels of TensorFlow's own ops Neg and Split, which go before ours, that give what these ops do not: BAD chooses. */
+/* Kernels of TensorFlow's own ops Neg, Split and MatMul, which go before ours, that give what these ops do not: BAD chooses. */
 #include "drystone/platform_strings.h"
 #include "hostile_kernels.h"
 
@@ -15,10 +15,14 @@ enum {
   kNegative,
   kScalar,
   kMuch,
+  kTwice,
 };
 
 static TF_Tensor* bad_output(TF_OpKernelContext* ctx, const TF_Tensor* x, TF_Status* status) {
   const int64_t three[1] = {3}, two[2] = {2, 3}, negative[1] = {-6}, much[1] = {(int64_t)1 << 40};
+  const int rank = TF_NumDims(x);
+  int64_t twice[8];
+  for (int k = 0; k < rank; ++k) twice[k] = TF_Dim(x, k) * (k == 0 ? 2 : 1);
   TF_Tensor* other = NULL;
   switch (BAD) {
     case kShape: return TF_AllocateOutput(ctx, 0, TF_FLOAT, three, 1, 12, status);
@@ -30,6 +34,7 @@ static TF_Tensor* bad_output(TF_OpKernelContext* ctx, const TF_Tensor* x, TF_Sta
     case kNegative: return TF_AllocateOutput(ctx, 0, TF_FLOAT, negative, 1, 24, status);
     case kScalar: return TF_AllocateOutput(ctx, 0, TF_FLOAT, NULL, 0, 4, status);
     case kMuch: return TF_AllocateOutput(ctx, 0, TF_FLOAT, much, 1, 4, status);
+    case kTwice: return TF_AllocateOutput(ctx, 0, TF_FLOAT, twice, rank, 2 * TF_TensorByteSize(x), status);
     default: return NULL;
   }
 }
@@ -59,5 +64,6 @@ static void add(const char* op) {
 TF_CAPI_EXPORT void TF_InitKernel(void) {
   add("Neg");
   add("Split");
+  add("MatMul");
   (void)create, (void)destroy, (void)begin, (void)end;
 }

@@ -58,6 +58,7 @@ DS_Kernel::DS_Kernel(RegisteredPtr registered_, std::string_view node_def, std::
       device_id(number_of_device(device_name)),
       inputs(node.input_signature()),
       outputs(node.output_signature()),
+      stated(node.attr(kStatedShapes).integers(), inputs.types.size(), outputs.types.size()),
       input_on_host(on_host(registered->definition, inputs)),
       output_on_host(on_host(registered->definition, outputs)),
       takes_stored(inputs.types.size(), 0) {

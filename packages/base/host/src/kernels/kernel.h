@@ -15,6 +15,7 @@
 #include "kernels/node.h"
 #include "kernels/node_state.h"
 #include "kernels/registry.h"
+#include "kernels/stated_shapes.h"
 
 struct DS_Kernel {
  public:
@@ -45,6 +46,7 @@ struct DS_Kernel {
   const int device_id;
   const drystone::host::kernels::Signature inputs;
   const drystone::host::kernels::Signature outputs;
+  const drystone::host::kernels::StatedShapes stated;  // of a plugin's kernel
   const std::vector<unsigned char> input_on_host;
   const std::vector<unsigned char> output_on_host;
   std::vector<unsigned char> takes_stored;  // per input: its kernel asked for what stays in a file

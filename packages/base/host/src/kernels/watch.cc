@@ -149,6 +149,7 @@ void Watch::check() {
   if (const std::string text = noted_harm(); !text.empty()) {
     fail_at(ctx_.kernel().subject(), {TF_INTERNAL, text});
   }
+  if (!ctx_.failed.load(std::memory_order_acquire)) ctx_.kernel().stated.check(ctx_);
   if (!whole_) return;
   remark_left_open(ctx_.kernel().registered->library.c_str(), ctx_.kernel().title());
   check_shapes();

@@ -25,7 +25,8 @@ class Watch {
 
   // After the call: fails with INTERNAL where an input has changed, or memory around an output or of
   // temporary tensors; where an output lies in memory that the call has freed, or has, in the calls that are
-  // looked at as a whole, another shape than the op's shape function says. Strings of outputs own their bytes
+  // looked at as a whole, another shape than the op's shape function says, or in any call another than the
+  // embedder's inference. Strings of outputs own their bytes
   // from then on: a view becomes a copy.
   void check();
 

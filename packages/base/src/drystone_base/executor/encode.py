@@ -23,6 +23,7 @@ from drystone_base.executor.call_places import CallPlaces
 from drystone_base.executor.calling import OPERATOR_ATTR
 from drystone_base.executor.copies import HOST, CopyTo, Places, with_copies
 from drystone_base.executor.plan import Instruction, Kind, Loop, Plan
+from drystone_base.executor.stated_shapes import described
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_base.ops.defs import OpDef
@@ -352,7 +353,7 @@ class _Encoder:
         if instruction.on_library:
             assert instruction.source is not None
             assert instruction.definition is not None
-            out.node_def = instruction.source.to_proto().SerializeToString()
+            out.node_def = described(instruction.source, instruction.stated)
             out.op = self._op(instruction.definition)
             there = instruction.on_device
             out.device = 0 if there is None else self._device(there.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_base.core.dtypes import DType
@@ -23,6 +24,8 @@ from drystone_base.ops.defs import OpDef, find, names
 if TYPE_CHECKING:
     from drystone_base.executor.copies import CopyTo
     from drystone_base.executor.micro_batches import BatchLayout, NotBatchwise
+    from drystone_base.executor.selection import Candidate
+    from drystone_base.executor.stated_shapes import StatedShapes
 
 __all__ = ["Instruction", "Kind", "Loop", "OnDevice", "Plan", "can_run", "lower", "runs_itself"]
 
@@ -126,7 +129,8 @@ class Instruction:
     ``deref`` lists inputs that may carry a variable but must be read as a value. ``on_library``:
     the host library runs it with the kernel of a plugin that it finds itself, for ``source``, a
     node of ``definition``'s op; ``kernel`` is None then. ``on_device``: that kernel runs on a
-    device of a plugin. ``copy``: what a COPY does.
+    device of a plugin. ``copy``: what a COPY does. ``stated``: the shapes that the kernel of a
+    plugin that is not trusted must keep to.
     """
 
     kind: Kind
@@ -149,6 +153,7 @@ class Instruction:
     loop: Loop | None = None
     on_device: OnDevice | None = None
     copy: CopyTo | None = None
+    stated: Sequence[int] = ()
 
     @property
     def is_transfer(self) -> bool:
@@ -224,6 +229,7 @@ class _Lowering:
         self.index: dict[Node, int] = {}
         self.instructions: list[Instruction] = []
         self.needed: Collection[Node] = ()
+        self.stated: dict[Node, Sequence[int]] = {}
 
     def build(self) -> Plan:
         wanted = [node for node, k in self.fetches if (node, k) not in self.fed]
@@ -282,6 +288,7 @@ class _Lowering:
             source=node,
             definition=definition,
             on_device=there,
+            stated=self.stated.get(node, ()),
         )
 
     def _on_device(self, node: Node) -> OnDevice | None:
@@ -293,7 +300,27 @@ class _Lowering:
         if chosen is None:
             return None
         self.has_plugins = True
+        self._state(node, chosen)
         return on_device(node, chosen)
+
+    def _state(self, node: Node, chosen: Candidate) -> Sequence[int]:
+        """Note the shapes that a kernel must keep to, unless its library is trusted."""
+        from drystone_base.host.library import is_vouched_for
+
+        if is_vouched_for(chosen.library):
+            return ()
+        definition = definition_of(node)
+        assert definition is not None
+        count = len(definition.output_types(node.full_attrs()))
+        stated = self.stated[node] = self.shapes.of(node, count)
+        return stated
+
+    @cached_property
+    def shapes(self) -> StatedShapes:
+        """What inference knows of what is lowered."""
+        from drystone_base.executor.stated_shapes import StatedShapes
+
+        return StatedShapes(self.graph, self.needed, self.fed)
 
     def _kernel(self, node: Node, definition: OpDef | None) -> Kernel | None:
         if node.op in _KINDS:
@@ -327,18 +354,17 @@ class _Lowering:
 
     def _of_plugin(self, node: Node, definition: OpDef) -> Kernel | None:
         """The kernel of a plugin; ``_on_library`` for one that the host library calls itself."""
-        if not self.native:
-            from drystone_base.executor.plugin_kernels import kernel_of
-
-            return kernel_of(node, definition, self.fed)
         from drystone_base.executor.selection import chosen_kernel
 
-        chosen = chosen_kernel(node)
-        if chosen is None or not chosen.isolated:
-            return None if chosen is None else _on_library
-        from drystone_base.executor.plugin_kernels import isolated_kernel
+        chosen = chosen_kernel(node, own=self.native)
+        if chosen is None:
+            return None
+        stated = self._state(node, chosen)
+        if self.native and not chosen.isolated:
+            return _on_library
+        from drystone_base.executor.plugin_kernels import kernel_by
 
-        return isolated_kernel(chosen, node, definition)
+        return kernel_by(chosen, node, definition, self.fed, stated)
 
     def _lacking(self, op: str) -> str:
         """The op, and those others of what is lowered that have no kernel either."""

@@ -23,6 +23,7 @@ from drystone_base.executor.loans import Loans, variable_of
 from drystone_base.executor.meeting_place import MeetingPlace, Thunk
 from drystone_base.executor.plugin_failures import failed_check, plugin_failure
 from drystone_base.executor.selection import Candidate, chosen_kernel
+from drystone_base.executor.stated_shapes import described
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import BufferStruct, filled
 from drystone_base.host.status import Status, said_by
@@ -48,8 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "PluginKernel",
     "chosen_kernel",  # released packages, drystone-subgraph 0.1.0 among them, take it from here
-    "isolated_kernel",
-    "kernel_of",
+    "kernel_by",
 ]
 
 
@@ -107,28 +107,20 @@ _code = declare("TF_GetCode", ctypes.c_int, ctypes.c_void_p, brief=True)
 _message = declare("TF_Message", ctypes.c_char_p, ctypes.c_void_p, brief=True)
 
 
-def kernel_of(node: Node, definition: OpDef, fed: Container[Output]) -> Kernel | None:
-    """The kernel of a plugin that runs the node; None for the reference kernel.
+def kernel_by(
+    chosen: Candidate, node: Node, definition: OpDef, fed: Container[Output], stated: Sequence[int]
+) -> Kernel:
+    """The kernel that was chosen for a node, here or in the process of its plugin.
 
-    ``fed``: outputs whose values the caller of the plan gives.
-    Raises ``UnsupportedOp`` (``op-not-implemented``) when no kernel fits, with the reason of each,
-    and ``KernelError`` (``plugin-kernel-failed``) when the plugin refuses the node.
+    ``fed``: outputs whose values the caller of the plan gives; ``stated``: the shapes that it must
+    keep to. Raises ``KernelError`` (``plugin-kernel-failed``) when the plugin refuses the node.
     """
-    chosen = chosen_kernel(node, own=False)
-    if chosen is None:
-        return None
     if chosen.isolated:
-        return isolated_kernel(chosen, node, definition)
-    attrs = node.full_attrs()
+        from drystone_base.plugins.isolation_kernels import IsolatedKernel
+
+        return IsolatedKernel(chosen, node, definition, described(node, stated))
     immutable = tuple(_is_immutable(output, fed) for output in node.inputs)
-    return PluginKernel(chosen, node, definition, attrs, immutable)
-
-
-def isolated_kernel(chosen: Candidate, node: Node, definition: OpDef) -> Kernel:
-    """A kernel that runs in the process of its plugin; raises ``KernelError``."""
-    from drystone_base.plugins.isolation_kernels import IsolatedKernel
-
-    return IsolatedKernel(chosen, node, definition, node.full_attrs())
+    return PluginKernel(chosen, node, definition, node.full_attrs(), immutable, stated)
 
 
 def _is_immutable(output: Output, fed: Container[Output]) -> bool:
@@ -155,11 +147,12 @@ class PluginKernel:
         definition: OpDef,
         attrs: Mapping[str, Any],
         immutable: tuple[bool, ...] = (),
+        stated: Sequence[int] = (),
     ) -> None:
         self.candidate = candidate
         self.node = node.name
         self._handle: int | None = None
-        self._handle = self._create(node, definition)
+        self._handle = self._create(described(node, stated), definition)
         self.inputs = definition.input_types(attrs)
         self.outputs = definition.output_types(attrs)
         self._in_array = ctypes.c_void_p * len(self.inputs)
@@ -181,12 +174,11 @@ class PluginKernel:
         """Which kernel of which library it is."""
         return f"kernel {self.candidate.name!r} of {self.candidate.library}"
 
-    def _create(self, node: Node, definition: OpDef) -> int:
-        described = node.to_proto().SerializeToString()
+    def _create(self, node_def: bytes, definition: OpDef) -> int:
         op_def = definition.to_proto().SerializeToString()
         try:
             with (
-                filled(described) as node_bytes,
+                filled(node_def) as node_bytes,
                 filled(op_def) as op_bytes,
                 Status("a kernel cannot be made") as status,
             ):

@@ -127,15 +127,16 @@ class IsolatedKernel:
     __slots__ = ("_create", "_key", "_proto", "_worker", "candidate", "inputs", "node", "outputs")
 
     def __init__(
-        self, candidate: Candidate, node: Node, definition: OpDef, attrs: Mapping[str, Any]
+        self, candidate: Candidate, node: Node, definition: OpDef, node_def: bytes
     ) -> None:
+        attrs = node.full_attrs()
         self.candidate, self.node = candidate, node.name
         self._worker: Worker | None = None
         self._key = 0
         self.inputs = definition.input_types(attrs)
         self.outputs = definition.output_types(attrs)
         op_def = definition.to_proto().SerializeToString()
-        self._proto = op_def + node.to_proto().SerializeToString()
+        self._proto = op_def + node_def
         self._create = {
             "call": "create", "kernel": candidate.id, "op": len(op_def),
             "producer": node.graph.producer,
