@@ -1,6 +1,7 @@
 /* Passes that do wrong, one by one, as macros say.
  *
  * NAME, GROUPING, SIZE, RUN, MAJOR   what is registered
+ * OPS                                for which ops: NULL, or what is no list of them
  * ANSWER                             what run answers: an expression with `call` and `status`
  * TWICE, REFUSE                      register again; refuse after registering */
 #include <string.h>
@@ -19,6 +20,9 @@ TF_PLATFORM_STRINGS()
 #ifndef SIZE
 #define SIZE DS_PASS_STRUCT_SIZE
 #endif
+#ifndef OPS
+#define OPS NULL
+#endif
 #ifndef RUN
 #define RUN run
 #endif
@@ -28,6 +32,9 @@ TF_PLATFORM_STRINGS()
 #ifndef ANSWER
 #define ANSWER (void)call
 #endif
+
+/* Ends with what is no text. */
+__attribute__((unused)) static const char* const endless[] = {"Neg", (const char*)0x10};
 
 static void run(void* context, const DS_PassCall* call, TF_Status* status) {
   (void)context;
@@ -43,6 +50,7 @@ TF_CAPI_EXPORT void DS_InitPasses(DS_PassRegistrationParams* params, TF_Status* 
   pass.name = NAME;
   pass.grouping = (DS_PassGrouping)(GROUPING);
   pass.run = RUN;
+  pass.ops = OPS;
   (void)run;
   DS_RegisterPass(&pass, status);
 #ifdef TWICE

@@ -1,6 +1,8 @@
 /* A profiler whose registration and profile the test changes: AFTER_INIT holds statements at the
  * end of TF_InitProfiler, START and STOP those of the functions of these names, TYPE is its device
  * type, ASKED and WRITTEN are the sizes it states and writes. */
+#include <string.h>
+
 #include "drystone/profiler.h"
 
 #ifndef AFTER_INIT

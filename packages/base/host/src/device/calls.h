@@ -11,9 +11,40 @@
 
 namespace drystone::host {
 
-// Calls `body` with a fresh status and fails with "WHAT: MESSAGE" when the plugin sets it.
+// Fails with INTERNAL: what a function of a library did is nothing that the host can use.
+[[noreturn]] inline void misbehaved(const std::string& what, const std::string& library, const std::string& how) {
+  fail(TF_INTERNAL, what + " " + how + " (" + library + ")", {{DS_PAYLOAD_LIBRARY, library}});
+}
+
+// Runs `body`, a call of a library's function, which is named where it ends the process or throws.
 template <class Body>
-void call_plugin(const std::string& what, Body&& body) {
+auto in_plugin(const std::string& what, const std::string& library, Body&& body) {
+  const PluginCall running(what.c_str(), library.c_str());
+  try {
+    return std::forward<Body>(body)();
+  } catch (const Failure&) {
+    throw;
+  } catch (const std::exception& error) {
+    misbehaved(what, library, std::string("threw a C++ exception: ") + error.what());
+  } catch (...) {
+    misbehaved(what, library, "threw a C++ exception of unknown type");
+  }
+}
+
+// The same with a fresh status: fails with "WHAT: MESSAGE (LIBRARY)" when the plugin sets it.
+template <class Body>
+void call_plugin(const std::string& what, const std::string& library, Body&& body) {
+  TF_Status status;
+  in_plugin(what, library, [&] { std::forward<Body>(body)(&status); });
+  if (status.code == TF_OK) return;
+  Failure failure = failure_in(status, what + ": ", {{DS_PAYLOAD_LIBRARY, library}});
+  failure.message += " (" + library + ")";
+  throw failure;
+}
+
+// Of an entry function, within the call of its library.
+template <class Body>
+void call_entry(const std::string& what, Body&& body) {
   TF_Status status;
   const PluginCall running(what.c_str(), running_call == nullptr ? "" : running_call->library);
   std::forward<Body>(body)(&status);

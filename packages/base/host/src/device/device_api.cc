@@ -1,4 +1,8 @@
 // DS_ functions that list, give and describe devices.
+#include <cmath>
+#include <utility>
+
+#include "core/answers.h"
 #include "core/buffer.h"
 #include "core/json.h"
 #include "device/objects.h"
@@ -37,26 +41,41 @@ void list_platform(Json& json, Platform& platform) {
 
 void describe_facts(Json& json, DS_Device& device) {
   const SP_DeviceFns& facts = *device.facts;
-  json.integer("numa_node", facts.get_numa_node ? facts.get_numa_node(device.sp()) : -1);
-  json.integer("memory_bandwidth",
-               facts.get_memory_bandwidth ? facts.get_memory_bandwidth(device.sp()) : -1);
+  const auto fact = [&](const char* what, auto function) -> decltype(function(device.sp())) {
+    if (function == nullptr) return -1;
+    return in_plugin(device.name + " " + what, device.platform.library(), [&] { return function(device.sp()); });
+  };
+  json.integer("numa_node", fact("get_numa_node", facts.get_numa_node));
+  json.integer("memory_bandwidth", fact("get_memory_bandwidth", facts.get_memory_bandwidth));
+  const double gflops = fact("get_gflops", facts.get_gflops);
+  if (!std::isfinite(gflops)) {
+    misbehaved(device.name + " get_gflops", device.platform.library(), "answers " + std::to_string(gflops));
+  }
   json.key("gflops");
-  json.number(facts.get_gflops ? facts.get_gflops(device.sp()) : -1);
+  json.number(gflops);
 }
 
 void describe_usage(Json& json, DS_Device& device) {
   std::int64_t free = 0;
   std::int64_t total = 0;
-  if (!device.executor->device_memory_usage(device.sp(), &free, &total)) return;
+  if (!ask(device, "device_memory_usage", &SP_StreamExecutor::device_memory_usage, &free, &total)) return;
+  if (free < 0 || total < free) {
+    misbehaved(device.name + " device_memory_usage", device.platform.library(),
+               "answers " + std::to_string(free) + " free bytes of " + std::to_string(total));
+  }
   json.integer("free", free);
   json.integer("total", total);
 }
 
 void describe_allocator(Json& json, DS_Device& device) {
   auto padded = DRYSTONE_PADDED_STRUCT(SP_AllocatorStats, SP_ALLOCATORSTATS_STRUCT_SIZE);
-  if (!device.executor->get_allocator_stats(device.sp(), padded.get())) return;
+  if (!ask(device, "get_allocator_stats", &SP_StreamExecutor::get_allocator_stats, padded.get())) return;
   padded.settle();
   const SP_AllocatorStats& stats = *padded;
+  for (const std::int64_t figure : {stats.num_allocs, stats.bytes_in_use, stats.peak_bytes_in_use}) {
+    if (figure >= 0) continue;
+    misbehaved(device.name + " get_allocator_stats", device.platform.library(), "answers " + std::to_string(figure));
+  }
   json.key("allocator");
   json.object();
   json.integer("num_allocs", stats.num_allocs);
@@ -74,7 +93,15 @@ void describe_allocator(Json& json, DS_Device& device) {
 }
 
 void describe(Json& json, DS_Device& device) {
-  const auto known = [](const char* text) { return text == nullptr ? "unknown" : text; };
+  const auto known = [&](const char* text) -> std::string {
+    if (text == nullptr) return "unknown";
+    auto found = text_at(text);
+    if (!found) {
+      misbehaved(device.name + " create_device", device.platform.library(),
+                 "gave a text that has no end, or cannot be read");
+    }
+    return *std::move(found);
+  };
   json.object();
   json.text("name", device.name);
   json.text("platform", device.platform.name());

@@ -84,8 +84,8 @@ Lane::~Lane() {
   if (is_busy_) synchronize(&failure);
   release_unused();
   answered(0, [&] {
-    for (const Mark& mark : marks_) device_.executor->destroy_event(device_.sp(), mark.event);
-    device_.executor->destroy_stream(device_.sp(), stream_.handle);
+    for (const Mark& mark : marks_) ask(device_, "destroy_event", &SP_StreamExecutor::destroy_event, mark.event);
+    ask(device_, "destroy_stream", &SP_StreamExecutor::destroy_stream, stream_.handle);
     return 0;
   });
 }
@@ -121,11 +121,11 @@ SP_DeviceMemoryBase Lane::take(std::size_t bytes) {
   SP_DeviceMemoryBase out{};
   out.struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
   if (bytes == 0) return out;
-  if (!reused(bytes, &out) && !ask(bytes, &out)) {
+  if (!reused(bytes, &out) && !allocate_block(device_, bytes, &out)) {
     Failure failure(TF_OK, "");
     synchronize(&failure);  // so that what is unused may go
     release_unused();
-    if (!ask(bytes, &out)) {
+    if (!allocate_block(device_, bytes, &out)) {
       fail(TF_RESOURCE_EXHAUSTED, device_.name + " gave no memory for " + std::to_string(bytes) + " bytes");
     }
   }
@@ -145,12 +145,6 @@ bool Lane::reused(std::size_t bytes, SP_DeviceMemoryBase* memory) {
   return true;
 }
 
-bool Lane::ask(std::size_t bytes, SP_DeviceMemoryBase* memory) {
-  device_.executor->allocate(device_.sp(), bytes, 0, memory);
-  memory->size = bytes;
-  return memory->opaque != nullptr;
-}
-
 void Lane::give(const SP_DeviceMemoryBase& memory) noexcept {
   if (memory.opaque == nullptr) return;
   answered(0, [&] {
@@ -167,12 +161,7 @@ void Lane::release_unused() noexcept {
     const std::lock_guard lock(mutex_);
     gone.swap(unused_);
   }
-  for (auto& [size, memory] : gone) {
-    answered(0, [&] {
-      device_.executor->deallocate(device_.sp(), &memory);
-      return 0;
-    });
-  }
+  for (auto& [size, memory] : gone) free_block(device_, memory);
 }
 
 std::int64_t Lane::peak() {
@@ -259,7 +248,7 @@ void Lane::synchronize(Failure* failure) noexcept {
 void Lane::blame(Failure failure) {
   const auto end = marks_.begin() + static_cast<std::ptrdiff_t>(std::exchange(marked_, 0));
   const auto is_done = [&](const Mark& mark) {
-    return device_.executor->get_event_status(device_.sp(), mark.event) == SE_EVENT_COMPLETE;
+    return ask(device_, "get_event_status", &SP_StreamExecutor::get_event_status, mark.event) == SE_EVENT_COMPLETE;
   };
   const auto first = std::find_if_not(marks_.begin(), end, is_done);
   if (first == end) throw failure;

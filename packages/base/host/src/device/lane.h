@@ -67,7 +67,6 @@ class Lane : public std::enable_shared_from_this<Lane> {
   };
   SP_DeviceMemoryBase take(std::size_t bytes);
   bool reused(std::size_t bytes, SP_DeviceMemoryBase* memory);
-  bool ask(std::size_t bytes, SP_DeviceMemoryBase* memory);
   void give(const SP_DeviceMemoryBase& memory) noexcept;
   void release_unused() noexcept;
   [[noreturn]] void blame(Failure failure);

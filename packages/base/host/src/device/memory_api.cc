@@ -2,6 +2,7 @@
 #include <cstring>
 #include <vector>
 
+#include "core/answers.h"
 #include "device/objects.h"
 
 namespace drystone::host {
@@ -16,9 +17,7 @@ void require_size(const DS_DeviceMemory& memory, std::uint64_t size) {
 std::unique_ptr<DS_DeviceMemory> allocate(DS_Device& device, std::uint64_t size) {
   auto memory = std::make_unique<DS_DeviceMemory>();
   memory->device = &device;
-  memory->base.struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
-  device.executor->allocate(device.sp(), size, 0, &memory->base);
-  if (memory->base.opaque == nullptr && size != 0) {
+  if (!allocate_block(device, size, &memory->base) && size != 0) {
     fail(TF_RESOURCE_EXHAUSTED,
          device.name + " gave no memory for " + std::to_string(size) + " bytes");
   }
@@ -99,7 +98,55 @@ void on_some_stream(DS_Stream* stream, DS_DeviceMemory& memory, Body&& body) {
   block_for_stream(*own);
 }
 
+// Memory of the host's that a plugin gives.
+template <class Function>
+void* host_memory(DS_Device& device, const char* what, const char* kind, Function allocate, std::uint64_t size) {
+  void* const out = ask(device, what, allocate, size);
+  if (out == nullptr) {
+    fail(TF_RESOURCE_EXHAUSTED, device.name + " gave no " + kind + " memory for " + std::to_string(size) + " bytes");
+  }
+  if (!can_read(out, size)) {
+    misbehaved(device.name + " " + what, device.platform.library(),
+               "answered memory that cannot be read over the " + std::to_string(size) + " bytes");
+  }
+  return out;
+}
+
 }  // namespace
+
+bool allocate_block(DS_Device& device, std::uint64_t size, SP_DeviceMemoryBase* block) {
+  auto padded = DRYSTONE_PADDED_STRUCT(SP_DeviceMemoryBase, SP_DEVICE_MEMORY_BASE_STRUCT_SIZE);
+  ask(device, "allocate", &SP_StreamExecutor::allocate, size, std::int64_t{0}, padded.get());
+  padded.check();
+  *block = *padded;
+  block->struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
+  if (block->opaque == nullptr) return false;
+  const auto refused = [&](const std::string& how) {
+    misbehaved(device.name + " allocate", device.platform.library(), "answered " + how);
+  };
+  if (size != 0) {
+    const std::lock_guard lock(device.blocks_mutex);
+    if (!device.blocks.insert(block->opaque).second) refused("a block that it had given before, and that is in use");
+  }
+  if (block->size != 0 && block->size < size) {
+    const std::uint64_t got = block->size;
+    free_block(device, *block);
+    refused(std::to_string(got) + " bytes where " + std::to_string(size) + " were asked for");
+  }
+  block->size = size;
+  return true;
+}
+
+void free_block(DS_Device& device, SP_DeviceMemoryBase& block) noexcept {
+  answered(0, [&] {
+    {
+      const std::lock_guard lock(device.blocks_mutex);
+      device.blocks.erase(block.opaque);
+    }
+    ask(device, "deallocate", &SP_StreamExecutor::deallocate, &block);
+    return 0;
+  });
+}
 
 void copy_on_device(DS_Device& device, DS_Stream* stream, SP_DeviceMemoryBase& to, const SP_DeviceMemoryBase& from,
                     std::uint64_t size) {
@@ -134,13 +181,8 @@ DS_DeviceMemory* DS_AllocateDeviceMemory(DS_Device* device, uint64_t size, TF_St
 
 void DS_FreeDeviceMemory(DS_DeviceMemory* memory) {
   if (memory == nullptr) return;
-  answered(0, [&] {
-    const std::unique_ptr<DS_DeviceMemory> owned(memory);
-    if (memory->base.opaque != nullptr) {
-      memory->device->executor->deallocate(memory->device->sp(), &memory->base);
-    }
-    return 0;
-  });
+  const std::unique_ptr<DS_DeviceMemory> owned(memory);
+  if (memory->base.opaque != nullptr) free_block(*memory->device, memory->base);
 }
 
 uint64_t DS_DeviceMemorySize(const DS_DeviceMemory* memory) {
@@ -155,11 +197,7 @@ void* DS_AllocateHostMemory(DS_Device* device, uint64_t size, TF_Status* status)
   void* result = nullptr;
   guarded(status, __func__, [&] {
     require(device, "device");
-    result = device->executor->host_memory_allocate(device->sp(), size);
-    if (result == nullptr) {
-      fail(TF_RESOURCE_EXHAUSTED, device->name + " gave no host memory for " +
-                                      std::to_string(size) + " bytes");
-    }
+    result = host_memory(*device, "host_memory_allocate", "host", &SP_StreamExecutor::host_memory_allocate, size);
   });
   return result;
 }
@@ -167,7 +205,7 @@ void* DS_AllocateHostMemory(DS_Device* device, uint64_t size, TF_Status* status)
 void DS_FreeHostMemory(DS_Device* device, void* memory) {
   if (device == nullptr || memory == nullptr) return;
   answered(0, [&] {
-    device->executor->host_memory_deallocate(device->sp(), memory);
+    ask(*device, "host_memory_deallocate", &SP_StreamExecutor::host_memory_deallocate, memory);
     return 0;
   });
 }
@@ -179,11 +217,8 @@ void* DS_AllocateUnifiedMemory(DS_Device* device, uint64_t size, TF_Status* stat
     if (!device->platform.unified_memory()) {
       fail(TF_UNIMPLEMENTED, "platform " + device->platform.name() + " has no unified memory");
     }
-    result = device->executor->unified_memory_allocate(device->sp(), size);
-    if (result == nullptr) {
-      fail(TF_RESOURCE_EXHAUSTED, device->name + " gave no unified memory for " +
-                                      std::to_string(size) + " bytes");
-    }
+    result = host_memory(*device, "unified_memory_allocate", "unified", &SP_StreamExecutor::unified_memory_allocate,
+                         size);
   });
   return result;
 }
@@ -191,7 +226,7 @@ void* DS_AllocateUnifiedMemory(DS_Device* device, uint64_t size, TF_Status* stat
 void DS_FreeUnifiedMemory(DS_Device* device, void* memory) {
   if (device == nullptr || memory == nullptr || !device->platform.unified_memory()) return;
   answered(0, [&] {
-    device->executor->unified_memory_deallocate(device->sp(), memory);
+    ask(*device, "unified_memory_deallocate", &SP_StreamExecutor::unified_memory_deallocate, memory);
     return 0;
   });
 }

@@ -50,10 +50,22 @@ namespace drystone::host {
 // Calls a function of the device's executor with a fresh status; "NAME WHAT: MESSAGE" on failure.
 template <class Function, class... Arguments>
 void execute(DS_Device& device, const char* what, Function function, Arguments... arguments) {
-  call_plugin(device.name + " " + what, [&](TF_Status* status) {
+  call_plugin(device.name + " " + what, device.platform.library(), [&](TF_Status* status) {
     (*device.executor.*function)(device.sp(), arguments..., status);
   });
 }
+
+// Calls one that has no status; its answer.
+template <class Function, class... Arguments>
+auto ask(DS_Device& device, const char* what, Function function, Arguments... arguments) {
+  return in_plugin(device.name + " " + what, device.platform.library(),
+                   [&] { return (*device.executor.*function)(device.sp(), arguments...); });
+}
+
+// A block of the device's memory; false where it has none. Fails with INTERNAL for one that cannot be: too
+// small, or where a block is that has not been given back.
+bool allocate_block(DS_Device& device, std::uint64_t size, SP_DeviceMemoryBase* block);
+void free_block(DS_Device& device, SP_DeviceMemoryBase& block) noexcept;
 
 // Fails with INVALID_ARGUMENT unless both objects are of one device.
 template <class One, class Other>

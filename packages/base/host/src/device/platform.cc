@@ -1,10 +1,15 @@
 // Registration of a platform and creation of its devices.
 #include "device/platform.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "core/answers.h"
 #include "core/quoted.h"
 #include "device/calls.h"
+#include "device/locked_call.h"
+#include "threads/abandonable_call.h"
 
 namespace drystone::host {
 namespace {
@@ -12,19 +17,17 @@ namespace {
 constexpr int kMostDevices = 4096;
 
 // As TensorFlow has it: [A-Z][A-Z_]*
-bool is_platform_name(const char* text) {
-  if (text == nullptr || *text < 'A' || *text > 'Z') return false;
-  for (; *text != '\0'; ++text) {
-    if ((*text < 'A' || *text > 'Z') && *text != '_') return false;
-  }
-  return true;
+bool is_platform_name(const std::string& text) {
+  const auto is_letter = [](char c) { return c >= 'A' && c <= 'Z'; };
+  return !text.empty() && is_letter(text[0]) &&
+         std::ranges::all_of(text, [&](char c) { return is_letter(c) || c == '_'; });
 }
 
-void require_name(const char* member, const char* value) {
-  if (is_platform_name(value)) return;
-  fail(TF_FAILED_PRECONDITION,
-       std::string(member) + " is " + (value == nullptr ? "NULL" : quoted(value)) +
-           "; it must be set and match [A-Z][A-Z_]*");
+std::string required_name(const char* member, const char* value) {
+  const auto text = value == nullptr ? std::nullopt : text_at(value);
+  if (text && is_platform_name(*text)) return *text;
+  const std::string found = value == nullptr ? "NULL" : text ? quoted(*text) : "at an address where no text is";
+  fail(TF_FAILED_PRECONDITION, std::string(member) + " is " + found + "; it must be set and match [A-Z][A-Z_]*");
 }
 
 void require_functions(const SP_PlatformFns& fns) {
@@ -45,7 +48,8 @@ void require_functions(const SP_PlatformFns& fns) {
 
 }  // namespace
 
-Platform::Platform(std::string library, Init init) : library_(std::move(library)) {
+Platform::Platform(std::string library, bool is_watched, Init init)
+    : library_(std::move(library)), is_watched_(is_watched) {
   auto padded = DRYSTONE_PADDED_STRUCT(SE_PlatformRegistrationParams,
                             SE_PLATFORM_REGISTRATION_PARAMS_STRUCT_SIZE);
   padded->major_version = SE_MAJOR;
@@ -53,7 +57,7 @@ Platform::Platform(std::string library, Init init) : library_(std::move(library)
   padded->patch_version = SE_PATCH;
   padded->platform = platform_.get();
   padded->platform_fns = fns_.get();
-  call_plugin("SE_InitPlugin", [&](TF_Status* status) { init(padded.get(), status); });
+  call_entry("SE_InitPlugin", [&](TF_Status* status) { init(padded.get(), status); });
   padded.settle();
   check(*padded);
 }
@@ -71,34 +75,42 @@ void Platform::check(const SE_PlatformRegistrationParams& params) {
                    {"destroy_platform_fns", params.destroy_platform_fns != nullptr}});
   platform_.settle();
   fns_.settle();
-  require_name("SP_Platform.name", platform_->name);
-  require_name("SP_Platform.type", platform_->type);
+  std::string name = required_name("SP_Platform.name", platform_->name);
+  std::string type = required_name("SP_Platform.type", platform_->type);
   require_functions(*fns_);
-  name_ = platform_->name;
-  type_ = platform_->type;
+  name_ = std::move(name);
+  type_ = std::move(type);
   destroy_platform_ = params.destroy_platform;
   destroy_platform_fns_ = params.destroy_platform_fns;
 }
 
+template <class Result>
+Result Platform::locked(const char* what, std::function<Result()> body) {
+  const auto answer = std::make_shared<Result>();
+  call_locked(mutex_, {name_ + " " + what, library_, is_watched_}, [=] { *answer = body(); });
+  return *answer;
+}
+
 int Platform::device_count() {
-  const std::scoped_lock lock(mutex_);
-  return ask_count();
+  return locked<int>("get_device_count", [this] { return ask_count(); });
 }
 
 int Platform::ask_count() {
   int count = 0;
-  call_plugin(name_ + " get_device_count", [&](TF_Status* status) {
-    fns_->get_device_count(platform_.get(), &count, status);
-  });
+  const std::string what = name_ + " get_device_count";
+  call_plugin(what, library_, [&](TF_Status* status) { fns_->get_device_count(platform_.get(), &count, status); });
   if (count < 0 || count > kMostDevices) {
-    fail(TF_INTERNAL, name_ + " get_device_count answers " + std::to_string(count) +
-                          "; between 0 and " + std::to_string(kMostDevices) + " can be");
+    misbehaved(what, library_,
+               "answers " + std::to_string(count) + "; between 0 and " + std::to_string(kMostDevices) + " can be");
   }
   return count;
 }
 
 DS_Device& Platform::device(int ordinal) {
-  const std::scoped_lock lock(mutex_);
+  return *locked<DS_Device*>("create_device", [this, ordinal] { return &made_device(ordinal); });
+}
+
+DS_Device& Platform::made_device(int ordinal) {
   const int count = ask_count();
   if (ordinal < 0 || ordinal >= count) {
     fail(TF_NOT_FOUND, "no device " + type_ + ":" + std::to_string(ordinal) + ": platform " +
@@ -125,7 +137,7 @@ std::unique_ptr<DS_Device> Platform::make_device(int ordinal) {
 
 void Platform::fill_device(DS_Device& made, int ordinal) {
   const auto create = [&](const char* what, auto function, auto& params) {
-    call_plugin(made.name + " " + what,
+    call_plugin(made.name + " " + what, library_,
                 [&](TF_Status* status) { function(platform_.get(), params.get(), status); });
     ++made.made;
     params.settle();
@@ -152,6 +164,7 @@ void Platform::fill_device(DS_Device& made, int ordinal) {
 }
 
 void Platform::each_device(const std::function<void(DS_Device&)>& body) {
+  if (has_abandoned_call(library_)) return;  // which may hold the lock
   const std::scoped_lock lock(mutex_);
   for (const auto& device : devices_) {
     if (device != nullptr) body(*device);
@@ -160,6 +173,8 @@ void Platform::each_device(const std::function<void(DS_Device&)>& body) {
 
 void Platform::destroy_device(DS_Device& device) noexcept {
   answered(0, [&] {
+    const std::string what = device.name + " destroy_device";
+    const PluginCall running(what.c_str(), library_.c_str());
     if (device.made > 3) fns_->destroy_timer_fns(platform_.get(), device.timer.get());
     if (device.made > 2) fns_->destroy_stream_executor(platform_.get(), device.executor.get());
     if (device.made > 1) fns_->destroy_device_fns(platform_.get(), device.facts.get());
@@ -170,8 +185,10 @@ void Platform::destroy_device(DS_Device& device) noexcept {
 
 void Platform::destroy() noexcept {
   answered(0, [&] {
+    if (has_abandoned_call(library_)) return 0;
     each_device([&](DS_Device& device) { destroy_device(device); });
     devices_.clear();
+    const PluginCall running("destroy_platform", library_.c_str());
     destroy_platform_fns_(fns_.get());
     destroy_platform_(platform_.get());
     return 0;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "device/padded_struct.h"
@@ -39,6 +40,8 @@ struct DS_Device {
   // How many of device, facts, executor and timer the plugin has made, in this order.
   int made = 0;
   std::string name;  // "/device:TYPE:ORDINAL"
+  std::mutex blocks_mutex;
+  std::unordered_set<const void*> blocks;  // that have not been given back
 };
 
 namespace drystone::host {
@@ -48,8 +51,8 @@ class Platform {
  public:
   using Init = void (*)(SE_PlatformRegistrationParams*, TF_Status*);
 
-  // Calls `init` and checks what it filled in. Throws Failure.
-  Platform(std::string library, Init init);
+  // Calls `init` and checks what it filled in. `is_watched`: its functions may take forever. Throws Failure.
+  Platform(std::string library, bool is_watched, Init init);
   Platform(const Platform&) = delete;
   Platform& operator=(const Platform&) = delete;
 
@@ -60,23 +63,28 @@ class Platform {
   const SP_Platform& sp() { return *platform_; }
   bool unified_memory() { return platform_->supports_unified_memory != 0; }
 
-  // How many devices there are now. Throws Failure when the plugin cannot tell.
+  // How many devices there are now. Throws Failure when the plugin cannot tell, or was left before as it did not
+  // return.
   int device_count();
   // The device, made if need be. Throws Failure.
   DS_Device& device(int ordinal);
-  // Calls `body` for each device made so far.
+  // Calls `body` for each device made so far; for none while a call that was left is under way.
   void each_device(const std::function<void(DS_Device&)>& body);
   // Destroys devices and platform through the plugin; the object is of no use afterwards.
   void destroy() noexcept;
 
  private:
   void check(const SE_PlatformRegistrationParams& params);
+  template <class Result>
+  Result locked(const char* what, std::function<Result()> body);
+  DS_Device& made_device(int ordinal);
   int ask_count();  // with mutex_ held, as the next two
   std::unique_ptr<DS_Device> make_device(int ordinal);
   void fill_device(DS_Device& device, int ordinal);
   void destroy_device(DS_Device& device) noexcept;
 
   std::string library_;
+  bool is_watched_;
   std::string name_;
   std::string type_;
   std::array<int, 3> version_{};

@@ -1,30 +1,37 @@
 // Profilers: the entry symbol TF_InitProfiler, their registry and the DS_ functions on them.
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
+#include "core/answers.h"
 #include "core/buffer.h"
 #include "core/json.h"
 #include "device/calls.h"
 #include "device/init.h"
+#include "device/locked_call.h"
 #include "device/padded_struct.h"
 #include "device/shutdown.h"
 #include "drystone/profiler.h"
 #include "drystone_host/device.h"
+#include "threads/abandonable_call.h"
 
 namespace drystone::host {
 namespace {
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 31;
 constexpr std::size_t kGuard = 64;
+constexpr std::size_t kLongestType = 256;
 constexpr unsigned char kPattern = 0xD5;
 
 using Init = void (*)(TF_ProfilerRegistrationParams*, TF_Status*);
 
 struct Profiler {
   std::string library;
+  bool is_watched = true;  // its functions may take forever
   std::string type;
   std::string version;
   PaddedStruct<TP_Profiler> profiler = DRYSTONE_PADDED_STRUCT(TP_Profiler, TP_PROFILER_STRUCT_SIZE);
@@ -36,6 +43,8 @@ struct Profiler {
 
   void destroy() noexcept {
     answered(0, [&] {
+      if (has_abandoned_call(library)) return 0;
+      const PluginCall running("destroy_profiler", library.c_str());
       destroy_profiler_fns(fns.get());
       destroy_profiler(profiler.get());
       return 0;
@@ -67,7 +76,12 @@ void check(Profiler& made, const TF_ProfilerRegistrationParams& params) {
   made.profiler.settle();
   made.fns.settle();
   const char* const type = made.profiler->device_type;
-  require_members("TP_Profiler", {{"device_type", type != nullptr && *type != '\0'}});
+  const auto text = type == nullptr ? std::string() : text_at(type);
+  require_members("TP_Profiler", {{"device_type", text != std::string()}});
+  if (!text || text->size() > kLongestType) {
+    fail(TF_FAILED_PRECONDITION, "TP_Profiler.device_type is no text of at most " + std::to_string(kLongestType) + " bytes");
+  }
+  made.type = *text;
   require_members("TP_ProfilerFns",
                   {{"start", made.fns->start != nullptr},
                    {"stop", made.fns->stop != nullptr},
@@ -83,11 +97,10 @@ std::unique_ptr<Profiler> make(const std::string& library, Init init) {
   padded->patch_version = TP_PATCH;
   padded->profiler = made->profiler.get();
   padded->profiler_fns = made->fns.get();
-  call_plugin("TF_InitProfiler", [&](TF_Status* status) { init(padded.get(), status); });
+  call_entry("TF_InitProfiler", [&](TF_Status* status) { init(padded.get(), status); });
   padded.settle();
   check(*made, *padded);
   made->library = library;
-  made->type = made->profiler->device_type;
   made->version = std::to_string(padded->major_version) + "." + std::to_string(padded->minor_version) +
                   "." + std::to_string(padded->patch_version);
   made->destroy_profiler = padded->destroy_profiler;
@@ -139,14 +152,14 @@ std::string collect(Profiler& profiler) {
   const std::string what = profiler.type + " collect_data_xspace";
   std::size_t size = 0;
   const auto call = [&](std::uint8_t* buffer) {
-    call_plugin(what, [&](TF_Status* status) {
+    call_plugin(what, profiler.library, [&](TF_Status* status) {
       profiler.fns->collect_data_xspace(profiler.profiler.get(), buffer, &size, status);
     });
   };
   call(nullptr);
   if (size > kMostBytes) {
-    fail(TF_INTERNAL, what + " asks for " + std::to_string(size) + " bytes, limit " +
-                          std::to_string(kMostBytes));
+    misbehaved(what, profiler.library,
+               "asks for " + std::to_string(size) + " bytes, limit " + std::to_string(kMostBytes));
   }
   const std::size_t asked = size;
   std::string bytes(asked + kGuard, static_cast<char>(kPattern));
@@ -154,10 +167,14 @@ std::string collect(Profiler& profiler) {
   const bool intact = bytes.find_first_not_of(static_cast<char>(kPattern), asked) ==
                       std::string::npos;
   if (size > asked || !intact) {
-    fail(TF_INTERNAL, what + " wrote past the " + std::to_string(asked) + " bytes it asked for");
+    misbehaved(what, profiler.library, "wrote past the " + std::to_string(asked) + " bytes it asked for");
   }
   bytes.resize(size);
   return bytes;
+}
+
+void locked(Profiler& profiler, const char* what, std::function<void()> work) {
+  call_locked(profiler.mutex, {profiler.type + " " + what, profiler.library, profiler.is_watched}, std::move(work));
 }
 
 }  // namespace
@@ -173,6 +190,7 @@ void destroy_profilers() noexcept {
 
 void init_profiler(Library& library, void* function) {
   auto made = make(library.path, reinterpret_cast<Init>(function));
+  made->is_watched = !library.is_vouched_for;
   const std::string type = made->type;
   add(std::move(made));
   library.profilers.push_back(type);
@@ -206,23 +224,23 @@ void DS_ListProfilers(TF_Buffer* json, TF_Status* status) {
 void DS_StartProfiler(const char* type, TF_Status* status) {
   guarded(status, __func__, [&] {
     Profiler& profiler = find(type);
-    const std::scoped_lock lock(profiler.mutex);
-    require_running(profiler, false);
-    call_plugin(profiler.type + " start", [&](TF_Status* inner) {
-      profiler.fns->start(profiler.profiler.get(), inner);
+    locked(profiler, "start", [&profiler] {
+      require_running(profiler, false);
+      call_plugin(profiler.type + " start", profiler.library,
+                  [&](TF_Status* inner) { profiler.fns->start(profiler.profiler.get(), inner); });
+      profiler.running = true;
     });
-    profiler.running = true;
   });
 }
 
 void DS_StopProfiler(const char* type, TF_Status* status) {
   guarded(status, __func__, [&] {
     Profiler& profiler = find(type);
-    const std::scoped_lock lock(profiler.mutex);
-    require_running(profiler, true);
-    profiler.running = false;
-    call_plugin(profiler.type + " stop", [&](TF_Status* inner) {
-      profiler.fns->stop(profiler.profiler.get(), inner);
+    locked(profiler, "stop", [&profiler] {
+      require_running(profiler, true);
+      profiler.running = false;
+      call_plugin(profiler.type + " stop", profiler.library,
+                  [&](TF_Status* inner) { profiler.fns->stop(profiler.profiler.get(), inner); });
     });
   });
 }
@@ -230,9 +248,12 @@ void DS_StopProfiler(const char* type, TF_Status* status) {
 void DS_CollectProfile(const char* type, TF_Buffer* xspace, TF_Status* status) {
   guarded(status, __func__, [&] {
     Profiler& profiler = find(type);
-    const std::scoped_lock lock(profiler.mutex);
-    require_running(profiler, false);
-    fill(xspace, collect(profiler));
+    const auto found = std::make_shared<std::string>();
+    locked(profiler, "collect_data_xspace", [&profiler, found] {
+      require_running(profiler, false);
+      *found = collect(profiler);
+    });
+    fill(xspace, *found);
   });
 }
 

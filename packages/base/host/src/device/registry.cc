@@ -80,7 +80,7 @@ void destroy_platforms() noexcept {
 
 void init_device(Library& library, void* function) {
   auto platform =
-      std::make_unique<Platform>(library.path, reinterpret_cast<Platform::Init>(function));
+      std::make_unique<Platform>(library.path, !library.is_vouched_for, reinterpret_cast<Platform::Init>(function));
   const std::string type = platform->type();
   try {
     add_platform(platform);

@@ -15,11 +15,11 @@ Object* make(DS_Device* device, const char* what, Function create) {
 }
 
 template <class Object, class Function>
-void destroy(Object* object, Function function) {
+void destroy(Object* object, const char* what, Function function) {
   if (object == nullptr) return;
   answered(0, [&] {
     const std::unique_ptr<Object> owned(object);
-    (*object->device->executor.*function)(object->device->sp(), object->handle);
+    ask(*object->device, what, function, object->handle);
     return 0;
   });
 }
@@ -67,7 +67,7 @@ DS_Stream* DS_NewStream(DS_Device* device, TF_Status* status) {
   return made;
 }
 
-void DS_DeleteStream(DS_Stream* stream) { destroy(stream, &SP_StreamExecutor::destroy_stream); }
+void DS_DeleteStream(DS_Stream* stream) { destroy(stream, "destroy_stream", &SP_StreamExecutor::destroy_stream); }
 
 SP_Stream DS_StreamHandle(const DS_Stream* stream) {
   return stream == nullptr ? nullptr : stream->handle;
@@ -101,7 +101,7 @@ void DS_StreamCall(DS_Stream* stream, SE_StatusCallbackFn function, void* argume
     require(stream, "stream");
     if (function == nullptr) fail(TF_INVALID_ARGUMENT, "function must not be NULL");
     DS_Device& device = *stream->device;
-    if (!device.executor->host_callback(device.sp(), stream->handle, function, argument)) {
+    if (!ask(device, "host_callback", &SP_StreamExecutor::host_callback, stream->handle, function, argument)) {
       fail(TF_INTERNAL, device.name + " host_callback could not enqueue the call");
     }
   });
@@ -122,7 +122,7 @@ DS_Event* DS_NewEvent(DS_Device* device, TF_Status* status) {
   return made;
 }
 
-void DS_DeleteEvent(DS_Event* event) { destroy(event, &SP_StreamExecutor::destroy_event); }
+void DS_DeleteEvent(DS_Event* event) { destroy(event, "destroy_event", &SP_StreamExecutor::destroy_event); }
 
 void DS_RecordEvent(DS_Stream* stream, DS_Event* event, TF_Status* status) {
   guarded(status, __func__, [&] {
@@ -147,8 +147,8 @@ void DS_BlockForEvent(DS_Event* event, TF_Status* status) {
 int DS_EventState(DS_Event* event) {
   if (event == nullptr) return SE_EVENT_UNKNOWN;
   return answered<int>(SE_EVENT_UNKNOWN, [&] {
-    DS_Device& device = *event->device;
-    return static_cast<int>(device.executor->get_event_status(device.sp(), event->handle));
+    return static_cast<int>(
+        ask(*event->device, "get_event_status", &SP_StreamExecutor::get_event_status, event->handle));
   });
 }
 
@@ -162,7 +162,7 @@ DS_Timer* DS_NewTimer(DS_Device* device, TF_Status* status) {
   return made;
 }
 
-void DS_DeleteTimer(DS_Timer* timer) { destroy(timer, &SP_StreamExecutor::destroy_timer); }
+void DS_DeleteTimer(DS_Timer* timer) { destroy(timer, "destroy_timer", &SP_StreamExecutor::destroy_timer); }
 
 void DS_StartTimer(DS_Stream* stream, DS_Timer* timer, TF_Status* status) {
   guarded(status, __func__, [&] {
@@ -178,8 +178,11 @@ void DS_StopTimer(DS_Stream* stream, DS_Timer* timer, TF_Status* status) {
 
 uint64_t DS_TimerNanoseconds(DS_Timer* timer) {
   if (timer == nullptr) return 0;
-  return answered<uint64_t>(
-      0, [&] { return timer->device->timer->nanoseconds(timer->handle); });
+  return answered<uint64_t>(0, [&] {
+    DS_Device& device = *timer->device;
+    return in_plugin(device.name + " nanoseconds", device.platform.library(),
+                     [&] { return device.timer->nanoseconds(timer->handle); });
+  });
 }
 
 }  // extern "C"

@@ -12,7 +12,7 @@
 #include "core/guarded_bytes.h"
 #include "core/plugin_call.h"
 #include "drystone/filesystem.h"
-#include "filesystem/answers.h"
+#include "core/answers.h"
 #include "filesystem/filesystem.h"
 
 namespace drystone::host {

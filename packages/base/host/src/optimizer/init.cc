@@ -163,7 +163,7 @@ void init_by(Library& library, void* function, const char* entry) {
   const bool by_rfc = std::string_view(entry) == kRfcEntry;
   Tables tables(by_rfc ? kOldConfigsSize : TP_OPTIMIZER_CONFIGS_STRUCT_SIZE);
   const auto init = reinterpret_cast<InitGraph>(function);
-  call_plugin(entry, [&](TF_Status* status) { init(tables.params.get(), status); });
+  call_entry(entry, [&](TF_Status* status) { init(tables.params.get(), status); });
   Optimizer optimizer = settle(tables, library.path, entry);
   optimizer.has_order = library.has_order;
   optimizer.phase = library.phase;
@@ -182,7 +182,7 @@ void init_order(Library& library, void* function) {
       DRYSTONE_PADDED_STRUCT(DS_OptimizerOrder, DS_OPTIMIZER_ORDER_STRUCT_SIZE);
   order->phase = "end";
   const auto ask = reinterpret_cast<void (*)(DS_OptimizerOrder*, TF_Status*)>(function);
-  call_plugin("DS_OrderOptimizer", [&](TF_Status* status) { ask(order.get(), status); });
+  call_entry("DS_OrderOptimizer", [&](TF_Status* status) { ask(order.get(), status); });
   order.settle();
   take_order(library, *order);
 }

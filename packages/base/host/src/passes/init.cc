@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "core/answers.h"
 #include "core/failure.h"
 #include "device/calls.h"
 #include "device/padded_struct.h"
@@ -33,8 +34,10 @@ class Registering {
   std::vector<RegisteredPass>* before_;
 };
 
+constexpr std::size_t kMostOps = std::size_t{1} << 16;
+
 bool is_name(const char* name) {
-  const std::string_view text(name, ::strnlen(name, 256));
+  const std::string text = name == nullptr ? "" : text_at(name).value_or("");
   return !text.empty() && text.size() < 256 &&
          std::all_of(text.begin(), text.end(), [](unsigned char c) {
            return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
@@ -47,7 +50,7 @@ void check(const DS_Pass& pass) {
                                   "; it must be set to DS_PASS_STRUCT_SIZE, which is " +
                                   std::to_string(DS_PASS_STRUCT_SIZE) + " here");
   }
-  if (pass.name == nullptr || !is_name(pass.name)) {
+  if (!is_name(pass.name)) {
     fail(TF_INVALID_ARGUMENT,
          "DS_Pass.name is no name: it must be letters, digits, '_', '-' and '.'");
   }
@@ -60,15 +63,27 @@ void check(const DS_Pass& pass) {
   if (pass.run == nullptr) fail(TF_INVALID_ARGUMENT, of + "DS_Pass.run is not set");
 }
 
+std::vector<std::string> ops_of(const DS_Pass& pass) {
+  std::vector<std::string> out;
+  for (const char* const* op = pass.ops; op != nullptr; ++op) {
+    const bool is_there = out.size() < kMostOps && can_read(op, sizeof *op);
+    if (is_there && *op == nullptr) break;
+    const auto text = is_there ? text_at(*op) : std::nullopt;
+    if (!text) {
+      fail(TF_INVALID_ARGUMENT, "pass " + std::string(pass.name) + ": DS_Pass.ops has no end, or holds what is no text");
+    }
+    out.push_back(*text);
+  }
+  return out;
+}
+
 RegisteredPass copy_of(const DS_Pass& pass) {
   RegisteredPass out;
   out.name = pass.name;
   out.library = current_origin();
   out.grouping = pass.grouping;
   out.phase = pass.phase;
-  for (const char* const* op = pass.ops; op != nullptr && *op != nullptr; ++op) {
-    out.ops.emplace_back(*op);
-  }
+  out.ops = ops_of(pass);
   out.is_default = pass.is_default != 0;
   out.context = pass.context;
   out.run = pass.run;
@@ -104,7 +119,7 @@ void init_passes(Library& library, void* function) {
   {
     const Registering scope(&passes);
     const auto init = reinterpret_cast<InitPasses>(function);
-    call_plugin("DS_InitPasses", [&](TF_Status* status) { init(params.get(), status); });
+    call_entry("DS_InitPasses", [&](TF_Status* status) { init(params.get(), status); });
   }
   params.settle();
   require_major("pass interface", DS_PASSES_MAJOR, params->major_version, params->minor_version,

@@ -266,6 +266,8 @@ def test_same_type_twice_names_both_files(
 
 REFUSED = {
     'params->platform->name="fake"': r"SP_Platform.name is 'fake'; it must be set and match",
+    'params->platform->name="\\33[2JZOO"': r"SP_Platform.name is '\\x1b\[2JZOO'; it must be",
+    "params->platform->name=(void*)16": r"SP_Platform.name is at an address where no text is",
     "params->platform->type=NULL": r"SP_Platform.type is NULL; it must be set and match",
     'params->platform->type="GPU2"': r"SP_Platform.type is 'GPU2'",
     'params->platform->type="CPU"': r"device type 'CPU' is registered by the host already",

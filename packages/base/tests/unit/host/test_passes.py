@@ -112,6 +112,10 @@ def test_a_pass_that_is_not_there() -> None:
 
 @pytest.mark.parametrize(("macros", "text"), [
     ({"NAME": '"a b"'}, r"DS_Pass\.name is no name"),
+    ({"NAME": "(const char*)16"}, r"DS_Pass\.name is no name"),
+    ({"NAME": '"\\33[2J"'}, r"DS_Pass\.name is no name"),
+    ({"OPS": "(void*)16"}, r"pass variant: DS_Pass\.ops has no end, or holds what is no text"),
+    ({"OPS": "endless"}, r"pass variant: DS_Pass\.ops has no end, or holds what is no text"),
     ({"GROUPING": "4"}, r"pass variant: DS_Pass\.grouping is 4, which is none of DS_PassGrouping"),
     ({"SIZE": "8"}, r"DS_Pass\.struct_size is 8; it must be set to DS_PASS_STRUCT_SIZE, which is"),
     ({"RUN": "NULL"}, r"pass variant: DS_Pass\.run is not set"),

@@ -1,5 +1,5 @@
-// Reading what a plugin's filesystem answers: see filesystem/answers.h.
-#include "filesystem/answers.h"
+// Reading what a plugin answers: see core/answers.h.
+#include "core/answers.h"
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
-// Reading what a plugin's filesystem answers by pointer, where the pointer may lead anywhere.
-#ifndef DRYSTONE_HOST_FILESYSTEM_ANSWERS_H_
-#define DRYSTONE_HOST_FILESYSTEM_ANSWERS_H_
+// Reading what a plugin answers by pointer, where the pointer may lead anywhere.
+#ifndef DRYSTONE_HOST_CORE_ANSWERS_H_
+#define DRYSTONE_HOST_CORE_ANSWERS_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -21,4 +21,4 @@ std::optional<std::string> text_at(const char* text);
 
 }  // namespace drystone::host
 
-#endif  // DRYSTONE_HOST_FILESYSTEM_ANSWERS_H_
+#endif  // DRYSTONE_HOST_CORE_ANSWERS_H_
