@@ -16,8 +16,8 @@
 
 #include "core/failure.h"
 #include "core/freed_blocks.h"
+#include "core/given_buffer.h"
 #include "core/plugin_call.h"
-#include "core/readable.h"
 #include "drystone/logging.h"
 #include "optimizer/item.h"
 
@@ -57,13 +57,7 @@ class Call {
   }
 
   // Why the answer must not be read, or "".
-  const char* problem() const {
-    constexpr std::size_t kMost = std::size_t{1} << 31;  // of a message
-    const TF_Buffer& found = answer();
-    if (found.length >= kMost) return "it has 2 GiB or more";
-    if (freed_.holds(found.data)) return "it lies in memory that the plugin has freed";
-    return is_readable(found.data, found.length) ? "" : "it lies where nothing can be read";
-  }
+  const char* problem() const { return problem_of(answer(), freed_); }
 
   bool answered_input(std::string_view graph) const {
     const TF_Buffer& found = answer();
@@ -77,7 +71,7 @@ class Call {
   void release(TF_Buffer& buffer) noexcept {
     if (buffer.data == nullptr || buffer.data == copy_.data()) return;
     if (buffer.data_deallocator == nullptr || freed_.holds(buffer.data)) return;
-    if (!is_readable(reinterpret_cast<const void*>(buffer.data_deallocator), 1)) {
+    if (!has_deallocator(buffer)) {
       return TF_Log(TF_ERROR, "%s: the data_deallocator of its graph is no function", library_.c_str());
     }
     const PluginCall running("data_deallocator", library_.c_str());

@@ -1,8 +1,8 @@
 // Running a plugin's pass: DS_RunPass.
 #include "core/buffer.h"
 #include "core/failure.h"
+#include "core/given_buffer.h"
 #include "core/plugin_call.h"
-#include "core/readable.h"
 #include "drystone_host/passes.h"
 #include "library/crash_report.h"
 #include "library/loaded.h"
@@ -15,17 +15,15 @@ std::string name_of(const RegisteredPass& pass) {
   return "pass " + pass.name + " of " + pass.library;
 }
 
-// The caller reads them: what cannot be read is left out.
-void check_results(const RegisteredPass& pass, const DS_PassCall& call) {
-  bool is_good = true;
+// The caller reads them, and deletes them.
+void check_results(const RegisteredPass& pass, const DS_PassCall& call, const FreedBlocks& freed) {
+  std::string problem;
   for (int k = 0; k < call.num_graphs; ++k) {
-    TF_Buffer& result = *call.results[k];
-    if (is_readable(result.data, result.length)) continue;
-    result = {nullptr, 0, nullptr};
-    is_good = false;
+    const char* const found = settled(call.results[k], freed);
+    if (problem.empty()) problem = found;
   }
-  if (is_good) return;
-  fail(TF_INTERNAL, name_of(pass) + " gave a graph that lies where nothing can be read", {{DS_PAYLOAD_LIBRARY, pass.library}});
+  if (problem.empty()) return;
+  fail(TF_INTERNAL, name_of(pass) + " gave a bad graph: " + problem, {{DS_PAYLOAD_LIBRARY, pass.library}});
 }
 
 void run(const RegisteredPass& pass, const DS_PassCall& call) {
@@ -34,15 +32,18 @@ void run(const RegisteredPass& pass, const DS_PassCall& call) {
   const LentBuffers results(call.results, call.num_graphs);
   prepare_thread();
   HostState host;
+  FreedBlocks freed;
   const PluginCall running(pass.name.c_str(), pass.library.c_str());
   try {
+    freed.begin();
     pass.run(pass.context, &call, &status);
+    freed.end();
   } catch (const std::exception& error) {
     fail(TF_INTERNAL, name_of(pass) + " threw a C++ exception: " + error.what());
   } catch (...) {
     fail(TF_INTERNAL, name_of(pass) + " threw a C++ exception");
   }
-  check_results(pass, call);
+  check_results(pass, call, freed);
   settle_changes(pass.library, host, "while its pass " + pass.name + " ran");
   if (status.code != TF_OK) pass_on(status, name_of(pass) + " failed: ", {{DS_PAYLOAD_LIBRARY, pass.library}});
 }

@@ -1,7 +1,31 @@
 // A backend's functions for embedders that no exception must reach: see drystone_host/subgraph.h.
+#include <string>
+
+#include "core/answers.h"
 #include "core/failure.h"
+#include "core/given_buffer.h"
 #include "drystone/logging.h"
 #include "subgraph/operator.h"
+
+namespace drystone::host::subgraph {
+namespace {
+
+// A call that gives bytes, which are read where they can be.
+template <class Call>
+void give_bytes(const char* what, TF_Buffer* bytes, TF_Status* status, Call&& call) {
+  FreedBlocks freed;
+  calling(status, [&] {
+    freed.begin();
+    call();
+    freed.end();
+  });
+  const std::string problem = settled(bytes, freed);
+  if (problem.empty() || status->code != TF_OK) return;
+  set(status, TF_INTERNAL, "a subgraph backend", ("it gave bad bytes of its " + std::string(what) + ": " + problem).c_str());
+}
+
+}  // namespace
+}  // namespace drystone::host::subgraph
 
 using namespace drystone::host;
 using namespace drystone::host::subgraph;
@@ -10,7 +34,12 @@ extern "C" {
 
 void DS_CallInitSubgraph(void (*init)(DS_SubgraphRegistrationParams*, TF_Status*),
                          DS_SubgraphRegistrationParams* params, TF_Status* status) {
+  const DS_SubgraphBackend* const backend = params->backend;
   calling(status, [&] { init(params, status); });
+  for (const char* text : {backend->name, backend->version}) {
+    if (text == nullptr || text_at(text) || status->code != TF_OK) continue;
+    set(status, TF_INTERNAL, "DS_InitSubgraph", "a text of DS_SubgraphBackend has no end, or cannot be read");
+  }
 }
 
 void* DS_NewSelector(const DS_SubgraphBackend* backend, const DS_SubgraphSelectorFns* fns,
@@ -71,7 +100,7 @@ void DS_ReviewRegion(const DS_SubgraphBackend* backend, const DS_SubgraphFns* fn
                      const DS_SubgraphRegion* region, unsigned char* keep, TF_Buffer* attrs,
                      TF_Status* status) {
   if (fns->review == nullptr) return;
-  calling(status, [&] { fns->review(backend, region, keep, attrs, status); });
+  give_bytes("attributes", attrs, status, [&] { fns->review(backend, region, keep, attrs, status); });
 }
 
 void* DS_CompileRegion(const DS_SubgraphBackend* backend, const DS_SubgraphFns* fns,
@@ -86,7 +115,7 @@ void* DS_CompileRegion(const DS_SubgraphBackend* backend, const DS_SubgraphFns* 
 
 void DS_SerializeExecutable(const DS_SubgraphBackend* backend, const DS_SubgraphFns* fns,
                             void* executable, TF_Buffer* bytes, TF_Status* status) {
-  calling(status, [&] { fns->serialize(backend, executable, bytes, status); });
+  give_bytes("executable", bytes, status, [&] { fns->serialize(backend, executable, bytes, status); });
 }
 
 void DS_DestroyExecutable(const DS_SubgraphBackend* backend, const DS_SubgraphFns* fns,

@@ -7,7 +7,10 @@
 
 #include "core/dtype_names.h"
 #include "core/failure.h"
+#include "core/freed_blocks.h"
 #include "core/guarded_bytes.h"
+#include "core/memory_guards.h"
+#include "core/readable.h"
 #include "drystone/logging.h"
 
 namespace drystone::host::subgraph {
@@ -35,6 +38,19 @@ bool take_out_aliases(TF_Tensor* const* inputs, std::size_t num_inputs, TF_Tenso
     found = true;
   }
   return found;
+}
+
+// Memory of the backend's own, which the host goes on to read.
+void check_places(TF_Tensor** outputs, std::size_t count, const FreedBlocks& freed, TF_Status* status) {
+  for (std::size_t k = 0; k < count; ++k) {
+    const Memory* const memory = outputs[k] == nullptr ? nullptr : outputs[k]->memory;
+    if (memory == nullptr || memory->ours || memory->shared || memory->stored || memory->opaque) continue;
+    const bool is_lost = memory->length != 0 && freed.holds(memory->data);
+    if (!is_lost && is_readable(memory->data, memory->length)) continue;
+    const char* const where = is_lost ? " in memory that it has freed" : " at an address where nothing can be read";
+    return set(status, TF_INTERNAL, "execute",
+               ("output " + std::to_string(k) + " has " + std::to_string(memory->length) + " bytes" + where).c_str());
+  }
 }
 
 }  // namespace
@@ -134,9 +150,13 @@ void Executable::call_plugin(TF_Tensor* const* inputs, TF_Tensor** outputs, std:
   GuardedBytes room(count * sizeof *outputs);
   auto** const made = reinterpret_cast<TF_Tensor**>(room.data());
   std::fill_n(made, count, nullptr);
+  noted_harm();  // before this call
+  FreedBlocks freed;
   calling(status, [&] {
+    freed.begin();
     backend_.fns->execute(backend_.itself, handle_, inputs, static_cast<std::int32_t>(shapes_.size()), made,
                           static_cast<std::int32_t>(count), status);
+    freed.end();
   });
   const bool is_whole = room.is_whole(backend_.itself->name);
   std::copy_n(made, count, outputs);
@@ -144,6 +164,8 @@ void Executable::call_plugin(TF_Tensor* const* inputs, TF_Tensor** outputs, std:
   if (status->code != TF_OK) return;
   if (!is_whole) set(status, TF_INTERNAL, "execute", "it wrote outside of the array of outputs");
   else if (has_aliases) set(status, TF_INTERNAL, "execute", "an output is one of the inputs, or there twice");
+  else if (const std::string harm = noted_harm(); !harm.empty()) set(status, TF_INTERNAL, "execute", harm.c_str());
+  else check_places(outputs, count, freed, status);
 }
 
 void Executable::check_outputs(TF_Tensor** outputs, const std::vector<TF_DataType>& types,

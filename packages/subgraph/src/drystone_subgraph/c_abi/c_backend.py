@@ -42,6 +42,7 @@ __all__ = ["CBackend", "initialise", "offered"]
 
 Array = np.ndarray[Any, Any]
 _OFFERED: Final[dict[str, list[str]]] = {}
+_GUARD: Final = bytes([0xD5]) * 256
 
 
 def initialise(library: Library, symbol: str) -> None:
@@ -168,6 +169,27 @@ def _offered_view(subgraph: Subgraph) -> View:
     return region_view(subgraph.name, subgraph.body, inputs, outputs)
 
 
+class _Flags:
+    """Flags that are set, for a library to clear, and bytes beside them that tell who goes on."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.array = (c.c_ubyte * (count + len(_GUARD)))(*[1] * count, *_GUARD)
+
+    def read(self, what: str) -> list[bool]:
+        """Those that are still set; raises ``HostError``."""
+        found = bytes(self.array)
+        if found[self.count :] != _GUARD:
+            raise HostError(
+                what,
+                check="a backend writes to the flags that it is given, and nowhere else",
+                found=f"it wrote past the {self.count} flags",
+                needed="one flag for each node",
+                remedy="report this to the plugin's author",
+            )
+        return [flag != 0 for flag in found[: self.count]]
+
+
 class _CSelector(SubgraphSelector):
     """A selector of a library's; the views of nodes are made once."""
 
@@ -206,11 +228,12 @@ class _CSelector(SubgraphSelector):
     def filter(self, candidates: Sequence[Node]) -> Sequence[Node]:
         if not self.fns.filter:
             return candidates
-        keep = (c.c_ubyte * len(candidates))(*[1] * len(candidates))
+        keep = _Flags(len(candidates))
         views = [self._view(node) for node in candidates]
         array = (type(views[0]) * len(views))(*views)
-        self._asked(filter_nodes, array, len(views), keep)
-        return [node for node, kept in zip(candidates, keep, strict=True) if kept]
+        self._asked(filter_nodes, array, len(views), keep.array)
+        flags = keep.read(f"a selector of backend {self.backend.name!r} failed")
+        return [node for node, kept in zip(candidates, flags, strict=True) if kept]
 
     def reset(self) -> None:
         if self.fns.reset:
@@ -244,11 +267,14 @@ class _CProperty(SubgraphProperty):
     def _reviewed(self, subgraph: Subgraph, view: View, what: str) -> SubgraphNode | None:
         """What the library makes of a region that it accepted; raises ``HostError``."""
         own, count = self.backend.own, view.struct.num_nodes
-        keep = (c.c_ubyte * count)(*[1] * count)
-        attrs = answer(what, lambda b, status: review_region(*own, view.pointer, keep, b, status))
-        if not all(keep):
+        keep = _Flags(count)
+        attrs = answer(
+            what, lambda b, status: review_region(*own, view.pointer, keep.array, b, status)
+        )
+        flags = keep.read(what)
+        if not all(flags):
             names = [node.contents.name.decode() for node in view.struct.nodes[:count]]
-            return subgraph.narrow(n for n, kept in zip(names, keep, strict=True) if kept)
+            return subgraph.narrow(n for n, kept in zip(names, flags, strict=True) if kept)
         try:
             return subgraph.node(**operator_attrs(attrs))
         except BadAttrsError as error:

@@ -150,8 +150,10 @@ def register_backend(backend: SubgraphBackend, origin: str = "the program") -> N
         found = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
         raise _refused(origin, found, "an object of a subclass of SubgraphBackend")
     name: Any = given.name
-    if not isinstance(name, str) or not _NAME.fullmatch(name) or name.lower() in OFF:
-        needed = f"a name without a comma, which is neither {', '.join(OFF)} nor a policy's"
+    is_name = isinstance(name, str) and name.isprintable() and _NAME.fullmatch(name)
+    if not is_name or name.lower() in OFF:
+        others = ", ".join(OFF)
+        needed = f"a printable name without a comma, which is neither {others} nor a policy's"
         raise _refused(origin, f"the name {name!r}", needed)
     _BACKENDS.register(backend.name, backend, origin)
 

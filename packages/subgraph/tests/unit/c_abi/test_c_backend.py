@@ -152,6 +152,9 @@ TF_CAPI_EXPORT void DS_InitSubgraph(DS_SubgraphRegistrationParams* params, TF_St
         ("params->selector_fns->select = NULL;", "a backend has a name, and a function select"),
         ("params->fns->compile = make;", "compile alone"),
         ('TF_SetStatus(status, TF_UNAVAILABLE, "no device");', "no device"),
+        ("params->backend->name = (const char*)16;", "has no end, or cannot be read"),
+        ("params->backend->version = (const char*)16;", "has no end, or cannot be read"),
+        ('params->backend->name = "\\33[2J";', r"\x1b[2J"),
         ('params->backend->name = "default";', "it is registered by drystone-subgraph"),
     ],
 )
