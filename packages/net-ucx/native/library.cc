@@ -1,13 +1,9 @@
 #include "library.h"
 
 #include <dlfcn.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include <filesystem>
-#include <iterator>
 #include <mutex>
 #include <vector>
 
@@ -16,30 +12,12 @@
 namespace drystone::ucx {
 namespace {
 
-// What UCX sets up for signals when it is opened is taken back: those are the program's. By the system call,
-// since the host refuses a plugin the function, which it cannot tell from changing something.
-class KeptSignals {
- public:
-  KeptSignals() {
-    for (std::size_t k = 0; k < std::size(kSignals); ++k) act(kSignals[k], nullptr, &before_[k]);
-  }
-  ~KeptSignals() {
-    for (std::size_t k = 0; k < std::size(kSignals); ++k) act(kSignals[k], &before_[k], nullptr);
-  }
-  KeptSignals(const KeptSignals&) = delete;
-  KeptSignals& operator=(const KeptSignals&) = delete;
-
- private:
-  static constexpr std::size_t kMask = 8;  // bytes of the system's set of signals
-  struct Action {
-    unsigned long words[4];  // as the system has it; nothing in it is looked at
-  };
-  static void act(int signal, const Action* given, Action* before) {
-    ::syscall(SYS_rt_sigaction, signal, given, before, kMask);
-  }
-  static constexpr int kSignals[] = {SIGHUP, SIGILL, SIGABRT, SIGBUS, SIGFPE, SIGSEGV};
-  Action before_[std::size(kSignals)] = {};
-};
+// What UCX sets up for signals as it is opened is taken back, by itself: those are the program's, whose handlers
+// UCX has kept.
+void leave_signals(void* handle) {
+  using Leave = void (*)();
+  if (const auto leave = reinterpret_cast<Leave>(::dlsym(handle, "ucs_debug_disable_signals"))) leave();
+}
 
 // What fails is told by statuses; who sets UCX_LOG_LEVEL wants to read more.
 void be_quiet(void* handle) {
@@ -71,7 +49,6 @@ void find(void* handle, const char* name, F* out) {
 }
 
 Ucx open_any() {
-  const KeptSignals signals;
   std::string said;
   Ucx out{};
   for (const std::string& place : places()) {
@@ -80,6 +57,7 @@ Ucx open_any() {
     said += (said.empty() ? "" : "; ") + std::string(::dlerror());
   }
   if (out.handle == nullptr) fail(TF_NOT_FOUND, "there is no UCX: " + said);
+  leave_signals(out.handle);
 #define FIND(name) find(out.handle, "ucp_" #name, &out.name)
   FIND(init_version);
   FIND(cleanup);

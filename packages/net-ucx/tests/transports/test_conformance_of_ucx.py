@@ -71,11 +71,20 @@ def test_a_graph_on_two_tasks(scheme: str, free_ports: list[int]) -> None:
 
 
 _SIGNALS = """
+import ctypes, faulthandler, signal
 from drystone_base.plugins import ensure_loaded
 from drystone_network import Engine
+faulthandler.enable()
+for number in (signal.SIGHUP, signal.SIGABRT, signal.SIGUSR1):
+    signal.signal(number, lambda *_: None)
+def handler(number):
+    action = ctypes.create_string_buffer(512)
+    ctypes.CDLL(None).sigaction(number, None, action)
+    return number, action.raw[:8]
 def caught():
     with open("/proc/self/status") as status:
-        return [line for line in status if line.startswith(("SigBlk", "SigCgt", "SigIgn"))]
+        masks = [line for line in status if line.startswith(("SigBlk", "SigCgt", "SigIgn"))]
+    return masks, [handler(k) for k in range(1, 32)]
 ensure_loaded()
 before = caught()
 with Engine("ucx"):
