@@ -27,16 +27,17 @@ struct Event {
   void* data = nullptr;
   Bytes own;  // what `data` is in, unless the receive gave the memory
   std::string message;
+
+  void hand_over() { static_cast<void>(own.release()); }
 };
 
-struct Limits {
-  std::uint64_t max_message, unexpected_bytes;
-  std::int64_t connect_us;
-};
+using Limits = sdk::NetworkLimits;
 
 class Engine {
  public:
-  // `transports`: which of UCX's, as its UCX_TLS has them; "": those that its environment says.
+  // The transport's `ext`: which of UCX's, as its UCX_TLS has them; "": those that its environment says.
+  Engine(const DS_NetworkTransport& transport, const Limits& limits)
+      : Engine(static_cast<const char*>(transport.ext), limits) {}
   Engine(const char* transports, const Limits& limits);
   ~Engine();
   Engine(const Engine&) = delete;

@@ -2,17 +2,13 @@
 #ifndef DRYSTONE_UCX_FAILURE_H_
 #define DRYSTONE_UCX_FAILURE_H_
 
-#include <stdexcept>
 #include <string>
 
-#include "drystone/status.h"
+#include "drystone/sdk/network.hpp"
 
 namespace drystone::ucx {
 
-struct Failure : std::runtime_error {
-  Failure(TF_Code status, const std::string& text) : std::runtime_error(text), code(status) {}
-  TF_Code code;
-};
+using Failure = sdk::NetworkFailure;
 
 [[noreturn]] inline void fail(TF_Code code, const std::string& text) { throw Failure(code, text); }
 

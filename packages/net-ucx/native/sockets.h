@@ -3,33 +3,15 @@
 #ifndef DRYSTONE_UCX_SOCKETS_H_
 #define DRYSTONE_UCX_SOCKETS_H_
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "drystone/sdk/network.hpp"
 
 namespace drystone::ucx {
 
-// A descriptor that is closed at the end.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int fd) : fd_(fd) {}
-  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  Descriptor& operator=(Descriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
-    return *this;
-  }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  int get() const { return fd_; }
-
- private:
-  int fd_ = -1;
-};
+using sdk::Descriptor;
 
 // "HOST:PORT" of "SCHEME://HOST:PORT"; without a host and port it is this machine's, and any.
 struct Place {

@@ -77,7 +77,8 @@ void wait_for(Engine& engine, DS_NetworkEventKind kind) {
 
 Move giving(Engine& engine, std::uint64_t peer) {
   return [&engine, peer](char* data, std::size_t size) {
-    if (!engine.send(peer, {1, 1}, {{data, size}}, 2)) wait_for(engine, DS_NETWORK_EVENT_SENT);
+    const void* const piece = data;
+    if (!engine.send(peer, {1, 1}, &piece, &size, 1, 2)) wait_for(engine, DS_NETWORK_EVENT_SENT);
   };
 }
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "descriptor.h"
+#include "drystone/sdk/network.hpp"
 #include "stream.h"
 
 namespace drystone::net {

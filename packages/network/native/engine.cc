@@ -108,7 +108,7 @@ void Engine::sleep(std::unique_lock<std::mutex>* lock, long timeout_us) {
       serve(found->second.get(), true, true);
 }
 
-std::vector<Event> Engine::progress(long timeout_us, std::size_t room) {
+std::vector<Event> Engine::progress(std::int64_t timeout_us, std::size_t room) {
   std::unique_lock lock(mutex_);
   const long until = timeout_us < 0 ? 0 : now_us() + timeout_us;
   bool first = true;
@@ -323,9 +323,10 @@ void Engine::sent(std::uint64_t peer, std::uint64_t token) {
   happened({DS_NETWORK_EVENT_SENT, TF_OK, peer, token});
 }
 
-bool Engine::send(std::uint64_t to, const Tag& tag, std::vector<iovec> pieces, std::uint64_t token) {
+bool Engine::send(std::uint64_t to, const Tag& tag, const void* const* pieces,
+                  const std::size_t* sizes, int count, std::uint64_t token) {
   std::uint64_t size = 0;
-  for (const iovec& piece : pieces) size += piece.iov_len;
+  for (int k = 0; k < count; ++k) size += sizes[k];
   if (size > limits_.max_message)
     fail(TF_RESOURCE_EXHAUSTED, "a message of " + std::to_string(size) + " bytes is larger than " +
                                     std::to_string(limits_.max_message));
@@ -333,8 +334,8 @@ bool Engine::send(std::uint64_t to, const Tag& tag, std::vector<iovec> pieces, s
   out.token = token;
   out.head = head_of(tag, size);
   out.rest.push_back({out.head.data(), out.head.size()});
-  for (const iovec& piece : pieces)
-    if (piece.iov_len > 0) out.rest.push_back(piece);
+  for (int k = 0; k < count; ++k)
+    if (sizes[k] > 0) out.rest.push_back({const_cast<void*>(pieces[k]), sizes[k]});
   const std::lock_guard lock(mutex_);
   const auto found = peers_.find(to);
   if (found == peers_.end()) fail(TF_NOT_FOUND, "there is no such peer, or it is gone");

@@ -29,15 +29,17 @@ struct Event {
   void* data = nullptr;
   std::string message = {};
   bool owns = false;  // `data` is not in memory that a receive gave
+
+  void hand_over() { owns = false; }
 };
 
-struct Limits {
-  std::uint64_t max_message, unexpected_bytes;
-  long connect_us;
-};
+using Limits = sdk::NetworkLimits;
 
 class Engine : private Inbox {
  public:
+  // The transport's `ext` is its Kind.
+  Engine(const DS_NetworkTransport& transport, const Limits& limits)
+      : Engine(*static_cast<const Kind*>(transport.ext), limits) {}
   Engine(Kind kind, const Limits& limits);
   ~Engine() override;
   Engine(const Engine&) = delete;
@@ -45,12 +47,13 @@ class Engine : private Inbox {
 
   bool is_owner() const { return owner_ == ::getpid(); }
 
-  std::vector<Event> progress(long timeout_us, std::size_t room);
+  std::vector<Event> progress(std::int64_t timeout_us, std::size_t room);
   void wake();
   std::string listen(const std::string& address);
   std::uint64_t connect(const std::string& address);
   void disconnect(std::uint64_t peer);
-  bool send(std::uint64_t peer, const Tag& tag, std::vector<iovec> pieces, std::uint64_t token);
+  bool send(std::uint64_t peer, const Tag& tag, const void* const* pieces, const std::size_t* sizes,
+            int count, std::uint64_t token);
   void receive(const Receive& receive);
   void cancel(std::uint64_t token);
   int event_fd();

@@ -1,19 +1,14 @@
-// Failures inside the library; tables.cc turns them into statuses.
+// Failures inside the library; drystone/sdk/network.hpp turns them into statuses.
 #ifndef DRYSTONE_NET_ERRORS_H_
 #define DRYSTONE_NET_ERRORS_H_
 
-#include <stdexcept>
 #include <string>
 
-#include "drystone/status.h"
+#include "drystone/sdk/network.hpp"
 
 namespace drystone::net {
 
-class Failure : public std::runtime_error {
- public:
-  Failure(TF_Code code, const std::string& text) : std::runtime_error(text), code(code) {}
-  TF_Code code;
-};
+using Failure = sdk::NetworkFailure;
 
 [[noreturn]] inline void fail(TF_Code code, const std::string& text) { throw Failure(code, text); }
 

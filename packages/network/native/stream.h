@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <memory>
 
-#include "descriptor.h"
+#include "drystone/sdk/network.hpp"
 
 namespace drystone::net {
+
+using sdk::Descriptor;
 
 inline constexpr long kAgain = -1;  // nothing can be read or written now
 inline constexpr long kEnd = 0;     // the other side has ended
