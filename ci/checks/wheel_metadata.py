@@ -18,7 +18,7 @@ from ci.checks._report import report
 from ci.release.archive import dist_info
 from ci.release.sbom import bill, place
 
-__all__ = ["find", "main"]
+__all__ = ["find", "main", "stated"]
 
 FIELDS = ("Summary", "License-Expression", "Requires-Python", "Description-Content-Type")
 CLASSIFIERS = (
@@ -39,7 +39,7 @@ def _of(wheel: Path) -> Iterator[str]:
         names = set(archive.namelist())
         about = BytesParser().parsebytes(archive.read(f"{dist_info(wheel)}/METADATA"))
         stored = archive.read(place(wheel)) if place(wheel) in names else b""
-    yield from _stated(about)
+    yield from stated(about)
     folder = f"{dist_info(wheel)}/licenses"
     listed = about.get_all("License-File") or []
     yield from (f"has no {one} in {folder}" for one in listed if f"{folder}/{one}" not in names)
@@ -49,7 +49,8 @@ def _of(wheel: Path) -> Iterator[str]:
         yield f"{place(wheel)} is of another wheel"
 
 
-def _stated(about: Message) -> Iterator[str]:
+def stated(about: Message) -> Iterator[str]:
+    """What is missing in a METADATA."""
     yield from (f"METADATA has no {name}" for name in FIELDS if not about[name])
     if not str(about.get_payload()).strip():
         yield "METADATA has no description"
