@@ -77,6 +77,7 @@ def test_a_real_model_can_be_drawn(
     assert "LookupTableFindV2" in text
 
 
+@pytest.mark.nightly
 def test_models_beside_the_checkout_agree(
     installed_env: InstalledEnv, shared_models: Path | None
 ) -> None:

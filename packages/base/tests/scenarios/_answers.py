@@ -229,8 +229,8 @@ def programs(family: str) -> Iterator[tuple[Scenario, bytes, list[Step]]]:
                 yield item, *_program(item, k, arrays)
 
 
-def read(family: str) -> Iterator[Held]:
-    """Each scenario of a family with its record; an error where it must be made again."""
+def read(family: str, chosen: Callable[[Scenario], bool] = lambda _: True) -> Iterator[Held]:
+    """Each chosen scenario of a family with its record; an error where it must be made again."""
     arrays = _recorded(family)
     rows = json.loads(arrays["rows"].tobytes())
     again = f"record it again: ci/scripts/scenario_record.py {family}"
@@ -238,9 +238,10 @@ def read(family: str) -> Iterator[Held]:
     assert [s.label for s in items] == [row[0] for row in rows], again
     first = 0
     for k, (item, (_, count, checksum)) in enumerate(zip(items, rows, strict=True)):
-        graph, steps = _program(item, k, arrays)
-        assert _sum(item, graph, steps) == checksum, f"{item.label} is another program; {again}"
-        yield item, graph, steps, [oracle.unpack(arrays, first + j) for j in range(count)]
+        if chosen(item):
+            graph, steps = _program(item, k, arrays)
+            assert _sum(item, graph, steps) == checksum, f"{item.label} is another program; {again}"
+            yield item, graph, steps, [oracle.unpack(arrays, first + j) for j in range(count)]
         first += count
 
 

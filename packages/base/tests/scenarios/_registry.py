@@ -34,6 +34,11 @@ class Scenario:
     by_tensorflow: bool = False
     tol: float = 1.0
 
+    @property
+    def draw(self) -> int:
+        """The seed of its draw, 0 where it is the only one."""
+        return int(self.label[:-1].rpartition("[")[2]) if self.label.endswith("]") else 0
+
     def program(self, *first: Any) -> Program:
         """The program; TensorFlow itself is given where it builds the graph."""
         program = Program()
