@@ -10,47 +10,6 @@ from test_zoo_kernels import Run, run
 __all__ = ["run"]
 
 SOURCE = "hostile_machine.c"
-BUFFERS = "how standard streams are buffered"
-THREADS = "how the program's threads are scheduled"
-MACHINE = "the machine"
-IDENTITY = "who the process is"
-CHILDREN = "children of the program"
-OTHERS = "whether other programs go on"
-MEDDLING = [
-    *[BUFFERS] * 3,
-    *[THREADS] * 5,
-    *[MACHINE] * 7,
-    *[IDENTITY] * 9,
-    "standard output",
-    "standard input",
-    "standard input",
-    "standard output",
-    "the handler of SIGINT",
-    "the handler of SIGINT",
-    "the timer that sends signals",
-    "a limit of resources",
-    *[CHILDREN] * 5,
-    *[OTHERS] * 2,
-    *["memory of another library"] * 2,
-    "the umask",
-    "the working folder",
-    IDENTITY,
-    OTHERS,
-    MACHINE,
-]
-
-
-def test_rare_ways_are_refused(run: Run) -> None:
-    """What its siblings are refused: by older functions, of a thread, by the number of a call."""
-    nothing = ("ZooMachine", 99, 6)
-    cases = [("ZooMachine", how, 6) for how in range(len(MEDDLING))]
-    ended = run(nothing, nothing, nothing, *cases, source=SOURCE, wait=0.5)
-    assert ended.status == 0, ended.errors
-    assert not any("code" in answer for answer in ended.answers[:-1]), ended.answers
-    assert ended.answers[-1] == {"interrupted": True}
-    for what in set(MEDDLING):
-        told = f"it tried to change {what}, which is the program's; that was refused"
-        assert ended.errors.count(told) == 1, ended.errors
 
 
 def test_what_a_kernel_leaves_of_its_thread(run: Run) -> None:
