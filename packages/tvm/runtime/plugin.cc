@@ -59,7 +59,8 @@ class TvmRuntime {
   Error compute_on(KernelContext& call, DLDevice device) const {
     const std::size_t inputs = input_types_.size();
     std::vector<Tensor> kept;
-    Arguments arguments(device);
+    kept.reserve(inputs + output_types_.size());
+    Arguments arguments(device, inputs + output_types_.size());
     for (std::size_t i = 0; i < inputs; ++i) {
       Result<Tensor> tensor = call.input(static_cast<int>(i));
       if (!tensor.ok()) return tensor.error();
@@ -80,7 +81,7 @@ class TvmRuntime {
  private:
   Error run(Arguments& arguments) const {
     Any result{kNone, 0, {}};
-    take_raised();  // of a call before, which nobody asked for
+    forget_raised();  // of a call before, which nobody asked for
     const int code = function_(nullptr, arguments.values(), arguments.count(), &result);
     if (code != 0) return failed(code);
     if (result.type >= kObjects) {

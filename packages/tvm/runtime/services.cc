@@ -133,6 +133,12 @@ CurrentStream::CurrentStream(DLDevice device, void* stream) { current() = {devic
 
 CurrentStream::~CurrentStream() { current() = {{0, 0}, nullptr}; }
 
+void forget_raised() {
+  Raised& error = raised();
+  error.kind.clear();
+  error.message.clear();
+}
+
 Raised take_raised() { return std::exchange(raised(), Raised()); }
 
 }  // namespace drystone_tvm

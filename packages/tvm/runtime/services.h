@@ -27,6 +27,7 @@ struct Raised {
   std::string message;
 };
 Raised take_raised();
+void forget_raised();
 
 // While it lives, a function on this thread that asks for the stream of the device gets this one.
 class CurrentStream {

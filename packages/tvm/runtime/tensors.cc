@@ -1,5 +1,6 @@
 #include "tensors.h"
 
+#include <cstddef>
 #include <cstring>
 #include <utility>
 
@@ -59,23 +60,35 @@ std::optional<DLDataType> dlpack_dtype(TF_DataType dtype) {
 }
 
 Error Arguments::add_input(const TF_Tensor* tensor, DLDataType dtype) {
-  const Result<void*> data = aligned(tensor, true);
-  if (!data.ok()) return data.error();
-  add(tensor, dtype, *data);
+  void* data = usable(tensor);
+  if (data == nullptr) {
+    const Result<void*> copy = copied(tensor, true);
+    if (!copy.ok()) return copy.error();
+    data = *copy;
+  }
+  add(tensor, dtype, data);
   return {};
 }
 
 Error Arguments::add_output(TF_Tensor* tensor, DLDataType dtype) {
-  const Result<void*> data = aligned(tensor, false);
-  if (!data.ok()) return data.error();
-  if (*data != TF_TensorData(tensor)) copied_outputs_.emplace_back(tensor, *data);
-  add(tensor, dtype, *data);
+  void* data = usable(tensor);
+  if (data == nullptr) {
+    const Result<void*> copy = copied(tensor, false);
+    if (!copy.ok()) return copy.error();
+    data = *copy;
+    copied_outputs_.emplace_back(tensor, data);
+  }
+  add(tensor, dtype, data);
   return {};
 }
 
 const Any* Arguments::values() {
   values_.clear();
+  std::int64_t* sizes = sizes_.data();
   for (DLTensor& tensor : tensors_) {
+    tensor.shape = sizes;
+    tensor.strides = sizes + tensor.rank;
+    sizes += std::ptrdiff_t{2} * tensor.rank;
     Any value{kTensorPointer, 0, {}};
     value.pointer = &tensor;
     values_.push_back(value);
@@ -85,19 +98,22 @@ const Any* Arguments::values() {
 
 void Arguments::finish() {
   for (auto& [tensor, data] : copied_outputs_) {
-    if (TF_TensorByteSize(tensor) != 0) std::memcpy(TF_TensorData(tensor), data, TF_TensorByteSize(tensor));
+    std::memcpy(TF_TensorData(tensor), data, TF_TensorByteSize(tensor));
   }
 }
 
-Result<void*> Arguments::aligned(const TF_Tensor* tensor, bool copy_in) {
+void* Arguments::usable(const TF_Tensor* tensor) const {
+  if (TF_TensorByteSize(tensor) == 0) return nothing;
   void* data = TF_TensorData(tensor);
+  return device_.type != kCpu || is_aligned(data) ? data : nullptr;
+}
+
+Result<void*> Arguments::copied(const TF_Tensor* tensor, bool copy_in) {
   const std::size_t size = TF_TensorByteSize(tensor);
-  if (size == 0) return static_cast<void*>(nothing);
-  if (device_.type != kCpu || is_aligned(data)) return data;
   const std::size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
   Memory copy(std::aligned_alloc(kAlignment, rounded));
   if (!copy) return Error(TF_RESOURCE_EXHAUSTED, "no memory for an aligned copy of a tensor");
-  if (copy_in) std::memcpy(copy.get(), data, size);
+  if (copy_in) std::memcpy(copy.get(), TF_TensorData(tensor), size);
   void* out = copy.get();
   copies_.push_back(std::move(copy));
   return out;
@@ -105,16 +121,16 @@ Result<void*> Arguments::aligned(const TF_Tensor* tensor, bool copy_in) {
 
 void Arguments::add(const TF_Tensor* tensor, DLDataType dtype, void* data) {
   const int rank = TF_NumDims(tensor);
-  std::vector<std::int64_t>& shape = shapes_.emplace_back();
-  for (int i = 0; i < rank; ++i) shape.push_back(TF_Dim(tensor, i));
+  const std::size_t begin = sizes_.size();
+  for (int i = 0; i < rank; ++i) sizes_.push_back(TF_Dim(tensor, i));
   // Strides behind the sizes: some compiled functions read them where they are stated only.
-  shape.resize(2 * static_cast<std::size_t>(rank));
+  sizes_.resize(begin + 2 * static_cast<std::size_t>(rank));
   std::int64_t step = 1;
-  for (int i = rank - 1; i >= 0; --i) {
-    shape[static_cast<std::size_t>(rank + i)] = step;
-    step *= shape[static_cast<std::size_t>(i)];
+  for (std::size_t i = begin + static_cast<std::size_t>(rank); i-- > begin;) {
+    sizes_[i + static_cast<std::size_t>(rank)] = step;
+    step *= sizes_[i];
   }
-  tensors_.push_back({data, device_, rank, dtype, shape.data(), shape.data() + rank, 0});
+  tensors_.push_back({data, device_, rank, dtype, nullptr, nullptr, 0});
 }
 
 }  // namespace drystone_tvm

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <cstdlib>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -22,7 +21,12 @@ std::optional<DLDataType> dlpack_dtype(TF_DataType dtype);
 // The arguments of one call. Tensors that are added must outlive it.
 class Arguments {
  public:
-  explicit Arguments(DLDevice device) : device_(device) {}
+  // Of `most` tensors at most.
+  Arguments(DLDevice device, std::size_t most) : device_(device) {
+    tensors_.reserve(most);
+    values_.reserve(most);
+    sizes_.reserve(kUsualSizes * most);
+  }
   drystone::sdk::Error add_input(const TF_Tensor* tensor, DLDataType dtype);
   drystone::sdk::Error add_output(TF_Tensor* tensor, DLDataType dtype);
   const Any* values();
@@ -36,13 +40,17 @@ class Arguments {
   };
   using Memory = std::unique_ptr<void, Free>;
 
-  // Memory that may be used as it is, or a copy.
-  drystone::sdk::Result<void*> aligned(const TF_Tensor* tensor, bool copy_in);
+  // Of memory that cannot be used as it is.
+  drystone::sdk::Result<void*> copied(const TF_Tensor* tensor, bool copy_in);
+  // Where the elements of a tensor are used; null where they must be copied first.
+  void* usable(const TF_Tensor* tensor) const;
   void add(const TF_Tensor* tensor, DLDataType dtype, void* data);
 
   DLDevice device_;
-  std::deque<DLTensor> tensors_;  // deque: addresses stay
-  std::deque<std::vector<std::int64_t>> shapes_;
+  static constexpr std::size_t kUsualSizes = 8;  // and strides of a tensor
+
+  std::vector<DLTensor> tensors_;
+  std::vector<std::int64_t> sizes_;  // of each tensor its sizes, then its strides
   std::vector<Any> values_;
   std::vector<Memory> copies_;
   std::vector<std::pair<TF_Tensor*, const void*>> copied_outputs_;
