@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from drystone_base.core.dtypes import as_dtype
 
 __all__ = [
-    "CASES", "FLOATS", "WHOLE", "Array", "Case", "Draw", "axes", "broadcastable", "case", "numbers",
-    "shape", "special", "typed",
+    "CASES", "COMPLEX", "FLOATS", "SMALLEST", "WHOLE", "Array", "Case", "Draw", "axes",
+    "broadcastable", "case", "numbers", "shape", "special", "typed",
 ]  # fmt: skip
 
 Array = np.ndarray[Any, Any]
@@ -21,6 +21,9 @@ Case = tuple[list[Any], dict[str, Any], tuple[int, ...], int]
 Draw = Callable[[Any], Any]
 
 CASES: Final[dict[str, Callable[[Draw, str], Case]]] = {}
+SMALLEST: Final = {"dimension": 1}
+"""What the smallest dimension may be: one test sets it to 0."""
+COMPLEX: Final = ("complex64", "complex128")
 FLOATS: Final = ("float32", "float64", "float16", "bfloat16")
 WHOLE: Final = ("int32", "int64", "int8", "uint8")
 EXTREMES: Final = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 0.5, 2.5, 1e-3)
@@ -37,8 +40,10 @@ def case(*ops: str) -> Callable[[Callable[[Draw, str], Case]], Callable[[Draw, s
 
 
 def shape(draw: Draw, least: int = 0, most: int = 3, largest: int = 4) -> tuple[int, ...]:
-    """A shape without a dimension of no elements."""
-    return tuple(draw(st.lists(st.integers(1, largest), min_size=least, max_size=most)))
+    """A shape, without a dimension of no elements unless a test asks for them."""
+    return tuple(
+        draw(st.lists(st.integers(SMALLEST["dimension"], largest), min_size=least, max_size=most))
+    )
 
 
 def numbers(draw: Draw, size: tuple[int, ...], dtype: str = "float32") -> Array:
@@ -50,6 +55,8 @@ def numbers(draw: Draw, size: tuple[int, ...], dtype: str = "float32") -> Array:
     if dtype in WHOLE:
         low = 0 if dtype.startswith("u") else -5
         return np.asarray(rng.integers(low, 6, size), kind)
+    if dtype in COMPLEX:
+        return np.asarray(rng.normal(size=size) + 1j * rng.normal(size=size), kind)
     return np.asarray(rng.normal(size=size), kind)
 
 

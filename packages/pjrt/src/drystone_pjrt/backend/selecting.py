@@ -7,6 +7,7 @@ from typing import Final
 
 from drystone_base.graph import Node
 from drystone_base.graph.validate import output_dtypes
+from drystone_pjrt.stablehlo.ops import complex_use
 from drystone_pjrt.stablehlo.region import emitters
 from drystone_pjrt.stablehlo.writer import ELEMENTS
 from drystone_subgraph import (
@@ -41,7 +42,7 @@ class _Selector(ContainOpSelector):
     def lacks(self, node: Node) -> str:
         for end in (node, *(source for source, _ in node.inputs)):
             for dtype in output_dtypes(end) or ():
-                if dtype.ref or dtype.label not in ELEMENTS:
+                if dtype.ref or dtype.label not in ELEMENTS or complex_use(node.op, [dtype.np]):
                     return f"{node.op} of {dtype}"
         unknown = next((source for source in _static(node) if not _follows(source, 0)), None)
         if unknown is not None:

@@ -19,6 +19,9 @@ def _truncates(node: Node) -> str:
 def cast(w: Writer, s: Site) -> Value:
     """The elements in another type; a number is true unless it is zero."""
     (x,), dtype = s.inputs, s.dtype("DstT")
+    if x.dtype.kind == "c" and dtype.kind not in "cb":
+        part = np.dtype(np.float32 if x.dtype.itemsize == 8 else np.float64)
+        x = w.op("stablehlo.real", [x], x.shape, part)
     if dtype == np.dtype(bool) and x.dtype != dtype:
         return w.compare("NE", x, w.full(0, x.shape, x.dtype))
     return w.convert(x, dtype)

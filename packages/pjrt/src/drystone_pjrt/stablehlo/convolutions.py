@@ -12,7 +12,7 @@ from drystone_pjrt.stablehlo.products import HIGHEST
 from drystone_pjrt.stablehlo.reductions import widened
 from drystone_pjrt.stablehlo.writer import Refused, Value, Writer, integers
 
-__all__ = ["rows"]
+__all__ = ["Places", "rows"]
 
 _FEW_TAPS: Final = 25
 """Places of the largest window that is written as shifted products."""
@@ -42,7 +42,7 @@ def depthwise(w: Writer, s: Site) -> Value:
     return _convolved(w, s, kernel, depth)
 
 
-class _Places:
+class Places:
     """What a window of given sizes goes over: steps, what is added, and how often it fits."""
 
     def __init__(self, s: Site, window: Sequence[int], out: int) -> None:
@@ -61,7 +61,7 @@ class _Places:
 
 def _shifted(w: Writer, s: Site, kernel: Value) -> Value:
     """``kernel``: places and channels. For each place, the input there times its factors."""
-    at, given = _Places(s, kernel.shape[:2], kernel.shape[2]), s.inputs[0]
+    at, given = Places(s, kernel.shape[:2], kernel.shape[2]), s.inputs[0]
     around = [(0, 0)] * len(given.shape)
     for k, axis in enumerate(at.axes):
         around[axis] = at.pads[k]
@@ -86,7 +86,7 @@ def _shifted(w: Writer, s: Site, kernel: Value) -> Value:
 
 def _convolved(w: Writer, s: Site, kernel: Value, groups: int) -> Value:
     """``kernel``: places, input channels of a group, output channels."""
-    x, at = s.inputs[0], _Places(s, kernel.shape[:-2], kernel.shape[-1])
+    x, at = s.inputs[0], Places(s, kernel.shape[:-2], kernel.shape[-1])
     if not kernel.shape[-2]:
         raise Refused("it has no elements")
     attrs = (

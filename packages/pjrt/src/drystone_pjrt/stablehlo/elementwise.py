@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from drystone_base.graph import Node
+from drystone_pjrt.stablehlo.complex_numbers import conjugate
 from drystone_pjrt.stablehlo.ops import Site, emits
 from drystone_pjrt.stablehlo.writer import Value, Writer
 
@@ -41,6 +42,12 @@ def of_floats(node: Node) -> str:
     return "" if dtype is not None and dtype.is_floating else f"it is of {dtype}"
 
 
+def _of_wide_floats(node: Node) -> str:
+    """The same, and for those whose quotients are not rounded before they are cut."""
+    dtype = node.attr("T")
+    return of_floats(node) or ("" if dtype.np.itemsize > 2 else f"it is of {dtype}")
+
+
 @emits(*_ONE)
 def one(w: Writer, s: Site) -> Value:
     """An op of StableHLO's; rounding leaves whole numbers as they are."""
@@ -61,6 +68,18 @@ def two(w: Writer, s: Site) -> Value:
 def two_floats(w: Writer, s: Site) -> Value:
     """The same; for whole numbers these can fail, which a program cannot say."""
     return w.same(f"stablehlo.{_OF_FLOATS[s.op]}", *w.together(*s.inputs))
+
+
+@emits("FloorDiv", "FloorMod", check=_of_wide_floats)
+def floored(w: Writer, s: Site) -> Value:
+    """The whole part of a quotient, rounded down; or what is left, with the divisor's sign."""
+    x, y = w.together(*s.inputs)
+    if s.op == "FloorDiv":
+        return w.same("stablehlo.floor", w.same("stablehlo.divide", x, y))
+    rest, zero = w.same("stablehlo.remainder", x, y), w.full(0, x.shape, x.dtype)
+    signs = [w.compare("LT", value, zero) for value in (rest, y)]
+    other = w.same("stablehlo.and", w.compare("NE", rest, zero), w.same("stablehlo.xor", *signs))
+    return w.select(other, w.same("stablehlo.add", rest, y), rest)
 
 
 @emits(*_COMPARED)
@@ -103,7 +122,7 @@ def square(w: Writer, s: Site) -> Value:
 def squared_difference(w: Writer, s: Site) -> Value:
     """The square of the difference."""
     apart = w.same("stablehlo.subtract", *w.together(*s.inputs))
-    return w.same("stablehlo.multiply", apart, apart)
+    return w.same("stablehlo.multiply", conjugate(w, apart), apart)
 
 
 @emits("Reciprocal", "Inv", check=of_floats)

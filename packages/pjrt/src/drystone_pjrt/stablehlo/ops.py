@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -11,9 +11,28 @@ from drystone_base.core.dtypes import DType
 from drystone_base.graph import Node
 from drystone_pjrt.stablehlo.writer import Refused, Value, Writer
 
-__all__ = ["EMITTERS", "Emitter", "Site", "emits"]
+__all__ = ["EMITTERS", "Emitter", "Site", "complex_use", "emits"]
 
 Array = np.ndarray[Any, Any]
+
+
+_OF_COMPLEX: Final = frozenset(
+    {"Add", "AddN", "AddV2", "Angle", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3",
+     "BroadcastTo", "Cast", "Complex", "ComplexAbs", "ConcatV2", "Conj", "Const", "Cumprod",
+     "Cumsum", "Einsum", "Equal", "ExpandDims", "Fill", "Gather", "GatherNd", "GatherV2",
+     "Identity", "Imag", "MatMul", "MirrorPad", "Mul", "Neg", "NotEqual", "OnesLike", "Pack",
+     "Pad", "PadV2", "Prod", "Rank", "Real", "Reshape", "Reverse", "ReverseV2", "ScatterNd",
+     "Select", "SelectV2", "Shape", "ShapeN", "Size", "Slice", "Snapshot", "Split", "SplitV",
+     "Square", "SquaredDifference", "Squeeze", "StopGradient", "StridedSlice", "Sub", "Sum",
+     "TensorScatterAdd", "TensorScatterUpdate", "Tile", "Transpose", "Unpack", "ZerosLike"}
+)  # fmt: skip
+"""Ops that are written for complex numbers; others have branches and infinities of their own."""
+
+
+def complex_use(op: str, dtypes: Iterable[np.dtype[Any]]) -> str:
+    """Why an op of operands of these types is refused that is not for complex numbers, or ""."""
+    found = next((dtype for dtype in dtypes if dtype.kind == "c"), None)
+    return "" if found is None or op in _OF_COMPLEX else f"it is of {found.name}"
 
 
 class Site:

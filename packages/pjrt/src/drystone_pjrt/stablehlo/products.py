@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from drystone_base.graph import Node
+from drystone_pjrt.stablehlo.complex_numbers import conjugate
 from drystone_pjrt.stablehlo.ops import Site, emits
 from drystone_pjrt.stablehlo.writer import Refused, Value, Writer
 
@@ -65,6 +66,8 @@ def batch_matmul(w: Writer, s: Site) -> Value:
         left, right = (w.broadcast(v, (*batch, *v.shape[-2:])) for v in (a, b))
     n = len(batch)
     over = [n if s.attr("adj_x") else n + 1], [n + 1 if s.attr("adj_y") else n]
+    left = conjugate(w, left) if s.attr("adj_x") else left
+    right = conjugate(w, right) if s.attr("adj_y") else right
     return product(w, left, right, over, (range(n), range(n)))
 
 

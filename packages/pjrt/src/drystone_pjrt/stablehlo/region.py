@@ -12,7 +12,7 @@ from drystone_base.core.errors import DrystoneError, UnsupportedOp
 from drystone_base.graph import Node, topological_order
 from drystone_base.graph.validate import definition_of
 from drystone_base.kernels.evaluate import evaluate
-from drystone_pjrt.stablehlo.ops import EMITTERS, Emitter, Site
+from drystone_pjrt.stablehlo.ops import EMITTERS, Emitter, Site, complex_use
 from drystone_pjrt.stablehlo.writer import Argument, Refused, Value, Writer
 from drystone_subgraph import CompileRequest
 
@@ -20,8 +20,9 @@ __all__ = ["Program", "emitters", "write_program"]
 
 Array = np.ndarray[Any, Any]
 _FAMILIES: Final = (
-    "casts", "convolutions", "elementwise", "gathers", "normalization", "pooling", "products",
-    "reductions", "shapes", "softmaxes",
+    "casts", "complex_numbers", "convolutions", "elementwise", "gathers", "gradients",
+    "normalization", "pooling", "products", "reductions", "resizing", "scans", "scatters", "shapes",
+    "softmaxes",
 )  # fmt: skip
 _LARGE: Final = 1 << 16
 """Bytes of a constant that the program rather computes, if it is much larger than what it is of."""
@@ -92,7 +93,7 @@ def _written(
                 return [w.known(array) for array in found]
         if emitter is None:
             raise Refused("there is no way to write it")
-        why = emitter.check(node)
+        why = emitter.check(node) or complex_use(node.op, [value.dtype for value in inputs])
         if why:
             raise Refused(why)
         made = emitter.write(w, Site(w, node, inputs))

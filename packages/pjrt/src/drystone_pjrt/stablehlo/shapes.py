@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from drystone_pjrt.stablehlo.layouts import text_of
 from drystone_pjrt.stablehlo.ops import Site, emits
-from drystone_pjrt.stablehlo.writer import Refused, Value, Writer, integers
+from drystone_pjrt.stablehlo.writer import Refused, Value, Writer
 
 __all__: list[str] = []
 
@@ -88,13 +89,19 @@ def transpose(w: Writer, s: Site) -> Value:
 def reverse(w: Writer, s: Site) -> Value:
     """Elements in the other order along axes."""
     x = s.inputs[0]
-    return _reversed(w, x, [_axis(k, len(x.shape)) for k in s.integers(1)])
+    axes = [_axis(k, len(x.shape)) for k in s.integers(1)]
+    if len(set(axes)) < len(axes):
+        raise Refused(f"its axes are {s.integers(1)}")
+    return w.reverse(x, axes)
 
 
-def _reversed(w: Writer, x: Value, axes: Sequence[int]) -> Value:
-    if not axes:
-        return x
-    return w.op("stablehlo.reverse", [x], x.shape, attrs=f"dimensions = {integers(axes)}")
+@emits("Reverse", static=(1,))
+def reverse_marked(w: Writer, s: Site) -> Value:
+    """Elements in the other order along the dimensions that are marked."""
+    x, marks = s.inputs[0], s.array(1)
+    if marks.shape != (len(x.shape),):
+        raise Refused(f"{list(marks.shape)} marks for {len(x.shape)} dimensions")
+    return w.reverse(x, np.flatnonzero(marks).tolist())
 
 
 # ---- joined and taken apart ----------------------------------------------------------------------
@@ -194,7 +201,7 @@ def strided_slice(w: Writer, s: Site) -> Value:
         low.append(begin)
         high.append(begin + (count - 1) * step + 1 if count else begin)
         steps.append(step)
-    made = _reversed(w, w.slice(x, low, high, steps), back)
+    made = w.reverse(w.slice(x, low, high, steps), back)
     if any(kind == "drop" and made.shape[k] != 1 for k, kind in enumerate(_own(final))):
         raise Refused("an index is beyond its bounds")
     sizes = iter(made.shape)
@@ -252,6 +259,25 @@ def pad(w: Writer, s: Site) -> Value:
     return w.pad(x, number, pairs)
 
 
+@emits("MirrorPad", static=(1,))
+def mirror_pad(w: Writer, s: Site) -> Value:
+    """What is inside again around it, with the edge (SYMMETRIC) or without."""
+    x, pairs = s.inputs[0], s.array(1).reshape(-1, 2).tolist()
+    offset = {"REFLECT": 1, "SYMMETRIC": 0}.get(text_of(s.attr("mode")))
+    if offset is None or len(pairs) != len(x.shape):
+        raise Refused(f"its paddings are {pairs}, its mode is {s.attr('mode')}")
+    for axis, (before, after) in enumerate(pairs):
+        size = x.shape[axis]
+        if min(before, after) < 0 or max(before, after) > size - offset:
+            raise Refused(f"borders of {before} and {after} mirror {size} elements")
+        parts = [
+            w.reverse(_split(w, x, axis, [begin, count])[1], [axis]) if count else None
+            for count, begin in ((before, offset), (after, size - offset - after))
+        ]
+        x = _joined(w, [p for p in (parts[0], x, parts[1]) if p is not None], axis)
+    return x
+
+
 @emits("Tile", static=(1,))
 def tile(w: Writer, s: Site) -> Value:
     """The elements again and again along each dimension."""
@@ -270,6 +296,19 @@ def broadcast_to(w: Writer, s: Site) -> Value:
     if min(made, default=0) < 0 or np.broadcast_shapes(s.inputs[0].shape, made) != made:
         raise Refused(f"{list(s.inputs[0].shape)} to {list(made)}")
     return w.broadcast(s.inputs[0], made)
+
+
+@emits("Range", static=(0, 1, 2))
+def range_(w: Writer, s: Site) -> Value:
+    """Whole numbers in equal steps; short rows are constants, as all that follows from such."""
+    (start,), (limit,), (step,) = (s.integers(k) for k in range(3))
+    dtype = s.dtype("Tidx")
+    if dtype.kind not in "iu" or not step:
+        raise Refused(f"steps of {step} {dtype}")
+    count = max(0, -(-(limit - start) // step))
+    numbers = w.op("stablehlo.iota", [], (count,), dtype, "iota_dimension = 0 : i64")
+    spread = w.same("stablehlo.multiply", numbers, w.full(step, (count,), dtype))
+    return w.same("stablehlo.add", spread, w.full(start, (count,), dtype))
 
 
 @emits("Fill", static=(0,))

@@ -21,7 +21,8 @@ Shape = tuple[int, ...]
 ELEMENTS: Final = {
     "bool": "i1", "int8": "i8", "int16": "i16", "int32": "i32", "int64": "i64", "uint8": "ui8",
     "uint16": "ui16", "uint32": "ui32", "uint64": "ui64", "float16": "f16", "float32": "f32",
-    "float64": "f64", "bfloat16": "bf16",
+    "float64": "f64", "bfloat16": "bf16", "complex64": "complex<f32>",
+    "complex128": "complex<f64>",
 }  # fmt: skip
 """StableHLO's names of element types, by ours."""
 _LITERAL: Final = 256
@@ -205,6 +206,13 @@ class Writer:
             f"interior_padding = {integers([0] * len(low))}"
         )
         return self.op("stablehlo.pad", [value, number], shape, attrs=attrs)
+
+    def reverse(self, value: Value, axes: Sequence[int]) -> Value:
+        """The elements in the other order along axes."""
+        if not axes:
+            return value
+        attrs = f"dimensions = {integers(axes)}"
+        return self.op("stablehlo.reverse", [value], value.shape, attrs=attrs)
 
     def convert(self, value: Value, dtype: np.dtype[Any]) -> Value:
         """The elements in another type."""
