@@ -84,6 +84,19 @@ def test_without_elements_it_is_the_same_or_refused(
         alike(*beside(device, op, inputs, attrs, known, outputs))
 
 
+@pytest.mark.parametrize("size", [(), (1,), (3,), (64,)])
+@pytest.mark.parametrize("op", ["Maximum", "Minimum", "Relu", "Relu6"])
+def test_what_is_no_number_stays_in_extremes(
+    device: Client, op: str, size: tuple[int, ...]
+) -> None:
+    nan, one = np.full(size, np.nan, np.float32), np.ones(size, np.float32)
+    pairs = [(nan, one), (one, nan)] if op.endswith("imum") else [(nan,)]
+    for pair in pairs:
+        found, expected = beside(device, op, pair, typed("float32"))
+        assert np.isnan(expected).all()
+        alike(found, expected)
+
+
 @pytest.mark.parametrize("dtype", COMPLEX)
 @pytest.mark.parametrize("op", COMPLEX_OPS)
 @settings(

@@ -33,8 +33,17 @@ TYPES: Final = {
 _ONE_REPLICA: Final = bytes([0x1A, 4, 0x20, 1, 0x28, 1])
 """Compile options: a CompileOptionsProto whose build options (3) say one replica (4), one
 partition (5)."""
+_EXACT: Final = ("xla_cpu_enable_fast_min_max",)
+"""Flags of XLA for processors that are off: extremes by this one drop what is no number."""
 _LENT: Final = 2
 """An array's memory is read as long as there is a buffer of it."""
+
+
+def _off(flag: str) -> bytes:
+    """A flag's entry among overrides of the environment's (7): its name, and false (2)."""
+    name = flag.encode()
+    entry = bytes([0x0A, len(name)]) + name + bytes([0x12, 2, 0x10, 0])
+    return bytes([0x3A, len(entry)]) + entry
 
 
 class Client:
@@ -45,6 +54,7 @@ class Client:
 
     def __init__(self, table: Table) -> None:
         self.table, self.process = table, os.getpid()
+        self._has_no_flags = False
         self.handle = table.made("PJRT_Client_Create", "client")
         found = table.call("PJRT_Client_AddressableDevices", client=self.handle)
         if not (found.num_addressable_devices and found.addressable_devices):
@@ -65,8 +75,24 @@ class Client:
             "PJRT_Client_PlatformVersion", "platform_version", client=self.handle
         )
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """The plugin's flags that are off; a compiler other than XLA may have none of them."""
+        return _EXACT if self.platform == "cpu" and not self._has_no_flags else ()
+
     def compile(self, code: bytes) -> LoadedProgram:
         """A program from StableHLO, as text or as a portable artifact."""
+        flags = self.flags
+        try:
+            return self._compile(code, flags)
+        except PluginError:
+            if not flags:
+                raise
+            made = self._compile(code, ())
+            self._has_no_flags = True
+            return made
+
+    def _compile(self, code: bytes, flags: Sequence[str]) -> LoadedProgram:
         held, kind = c.create_string_buffer(code, len(code)), b"mlir"
         program = Program(
             code=c.addressof(held),
@@ -74,13 +100,14 @@ class Client:
             format=c.cast(c.c_char_p(kind), c.c_void_p),
             format_size=len(kind),
         )
+        options = _ONE_REPLICA + b"".join(map(_off, flags))
         made = self.table.made(
             "PJRT_Client_Compile",
             "executable",
             client=self.handle,
             program=c.addressof(program),
-            compile_options=c.cast(c.c_char_p(_ONE_REPLICA), c.c_void_p),
-            compile_options_size=len(_ONE_REPLICA),
+            compile_options=c.cast(c.c_char_p(options), c.c_void_p),
+            compile_options_size=len(options),
         )
         return LoadedProgram(self, made)
 

@@ -65,7 +65,8 @@ class PjrtBackend(SubgraphBackend):
 
         used = client()
         interface = "{}.{}".format(*used.table.version)
-        return f"{__version__} {interface} {used.platform} {used.version}"
+        without = "".join(f" -{flag}" for flag in used.flags)
+        return f"{__version__} {interface} {used.platform} {used.version}{without}"
 
     def compile(self, request: CompileRequest) -> Executable:
         """The region, compiled.

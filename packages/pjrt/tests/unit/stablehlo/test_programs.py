@@ -176,6 +176,7 @@ def test_a_refusal_names_the_op_the_node_and_why(make: Any, why: str) -> None:
 def test_what_can_be_written_is_in_families_of_files() -> None:
     modules: Sequence[str] = sorted({e.write.__module__ for e in emitters().values()})
     assert [name.rpartition(".")[2] for name in modules] == [
-        "casts", "convolutions", "elementwise", "gathers", "normalization", "pooling", "products",
-        "reductions", "shapes", "softmaxes",
+        "casts", "complex_numbers", "convolutions", "elementwise", "gathers", "gradients",
+        "normalization", "pooling", "products", "reductions", "resizing", "scans", "scatters",
+        "shapes", "softmaxes",
     ]  # fmt: skip
