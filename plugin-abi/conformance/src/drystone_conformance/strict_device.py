@@ -9,7 +9,8 @@ what a host or a kernel does wrong is a fault that names the node. ::
     assert device.take_faults() == []
 
 ``$STRICT_PLANT`` plants a fault in a kernel, such as ``early_free:NODE``: for tests of what finds
-them. ``strict/README.md`` tells more.
+them. ``$STRICT_BFC`` has the host divide large blocks itself, of which less is seen.
+``strict/README.md`` tells more.
 """
 
 from __future__ import annotations
@@ -29,7 +30,10 @@ from drystone_base.inference.plugin_ops import sync
 
 __all__ = ["FIGURES", "StrictDevice", "build", "sources"]
 
-FIGURES: Final = ("faults", "kernels", "copies_in", "copies_out", "waits", "events")
+FIGURES: Final = (
+    "faults", "kernels", "copies_in", "copies_out", "waits", "events", "timers", "calls",
+    "allocations", "streams",
+)  # fmt: skip
 """What the device counts."""
 
 _ROOM: Final = 1 << 14

@@ -107,7 +107,8 @@ bool strict_allocate(int device, uint64_t size, SP_DeviceMemoryBase* memory) {
   uint64_t at = 0;
   Block** const link = room(self, span(size), &at);
   if (link != NULL) {
-    *block = (Block){.next = *link, .seen = self->seen + at + kZone, .size = size, .is_live = true};
+    *block = (Block){.next = *link, .seen = self->seen + at + kZone, .size = size, .is_live = true, .writer = -1};
+    strict_count(STRICT_ALLOCATIONS);
     snprintf(block->user, sizeof block->user, "%s", strict_node);
     *link = block;
     self->next = at + span(size);
@@ -199,7 +200,7 @@ static Memory* lock(Range* ranges, int count) {
 /* What the host gave beyond what the operation asked for, behind a range that is written. */
 static unsigned char* slack_of(const Range* range, uint64_t* bytes) {
   const Block* const block = range->block;
-  if (!range->is_written || range->seen != block->seen) return NULL;
+  if (!range->is_written || range->seen != block->seen || strict_divides()) return NULL;
   *bytes = block->size - range->size;
   return (unsigned char*)strict_real(block->seen) + range->size;
 }
@@ -219,7 +220,29 @@ static bool slack_holds(const Range* range) {
   return true;
 }
 
-const char* strict_before(Range* ranges, int count) {
+bool strict_divides(void) { return getenv("STRICT_BFC") != NULL; }
+
+/* Whether all work on a block comes before a moment that it must come before: what is read must have been
+ * written, what is written must not be in use. */
+static bool comes_after(const Moment* moment, const Block* block, bool is_written) {
+  if (strict_divides()) return true;
+  const uint64_t* const done = moment->before->done;
+  if (block->writer >= 0 && block->writer != moment->stream && done[block->writer] < block->written_at) return false;
+  for (int k = 0; is_written && k < kStrictClocks; ++k) {
+    if (k != moment->stream && done[k] < block->read_at.done[k]) return false;
+  }
+  return true;
+}
+
+static void note_use(const Moment* moment, Block* block, bool is_written) {
+  if (!is_written && moment->stream >= 0) block->read_at.done[moment->stream] = moment->place;
+  if (!is_written) return;
+  block->is_written = true;
+  block->writer = moment->stream;
+  block->written_at = moment->place;
+}
+
+const char* strict_before(Range* ranges, int count, const Moment* moment) {
   const char* wrong = NULL;
   Memory* const self = lock(ranges, count);
   for (int k = 0; k < count; ++k) {
@@ -227,20 +250,21 @@ const char* strict_before(Range* ranges, int count) {
     if (block == NULL) continue;
     if (!block->is_live) wrong = "it uses memory that was freed before its work was done";
     else if (!ranges[k].is_written && !block->is_written) wrong = "it reads memory to which nothing has been written yet: something was not waited for";
+    else if (!comes_after(moment, block, ranges[k].is_written)) wrong = "it uses memory that another stream may be using still: something was not waited for";
     else mark_slack(&ranges[k]);
   }
   if (self != NULL) pthread_mutex_unlock(&self->mutex);
   return wrong;
 }
 
-const char* strict_after(Range* ranges, int count) {
+const char* strict_after(Range* ranges, int count, const Moment* moment) {
   const char* wrong = NULL;
   Memory* const self = lock(ranges, count);
   for (int k = 0; k < count; ++k) {
     Block* const block = ranges[k].block;
     if (block == NULL) continue;
     --block->pending;
-    if (ranges[k].is_written) block->is_written = true;
+    note_use(moment, block, ranges[k].is_written);
     if (!zones_hold(block) || (block->is_live && !slack_holds(&ranges[k]))) wrong = "it wrote outside of its memory";
   }
   if (self != NULL) pthread_mutex_unlock(&self->mutex);

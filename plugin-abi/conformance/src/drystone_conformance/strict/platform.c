@@ -121,9 +121,12 @@ static void copy_on(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBa
 /* Copies that wait for no stream: they are done as if on one of their own. */
 static void at_once(const SP_Device* device, Copy* copy, Range* ranges, int count, TF_Status* status) {
   if (strict_claim(device->ordinal, "a copy", ranges, count)) {
-    const char* wrong = strict_before(ranges, count);
+    Clock before;
+    strict_host_clock(device->ordinal, &before);
+    const Moment moment = {&before, -1, 0};
+    const char* wrong = strict_before(ranges, count, &moment);
     if (wrong == NULL) copy->work.run(&copy->work);
-    const char* const after = strict_after(ranges, count);
+    const char* const after = strict_after(ranges, count, &moment);
     if (wrong == NULL) wrong = after;
     if (wrong != NULL) strict_fault("a copy that waits for no stream: %s", wrong);
     if (wrong != NULL) TF_SetStatus(status, TF_INTERNAL, wrong);
@@ -239,12 +242,22 @@ static void create_stream_executor(const SP_Platform* platform, SE_CreateStreamE
                             .memset = fill8,
                             .memset32 = fill32};
   strict_fill_streams(&made);
+  strict_fill_timers(&made, NULL);
   fill_in(params->stream_executor, &made);
 }
 
 static void destroy_stream_executor(const SP_Platform* platform, SP_StreamExecutor* executor) {
   (void)platform, (void)executor;
 }
+
+static void create_timer_fns(const SP_Platform* platform, SP_TimerFns* timer, TF_Status* status) {
+  (void)platform, (void)status;
+  SP_TimerFns made = {.struct_size = SP_TIMER_FNS_STRUCT_SIZE};
+  strict_fill_timers(NULL, &made);
+  fill_in(timer, &made);
+}
+
+static void destroy_timer_fns(const SP_Platform* platform, SP_TimerFns* timer) { (void)platform, (void)timer; }
 
 static void destroy_platform(SP_Platform* platform) { (void)platform; }
 
@@ -259,7 +272,10 @@ void SE_InitPlugin(SE_PlatformRegistrationParams* params, TF_Status* status) {
   params->destroy_platform = destroy_platform;
   params->destroy_platform_fns = destroy_platform_fns;
   fill_in(params->platform,
-          &(SP_Platform){.struct_size = SP_PLATFORM_STRUCT_SIZE, .name = "STRICT_PLATFORM", .type = STRICT_TYPE});
+          &(SP_Platform){.struct_size = SP_PLATFORM_STRUCT_SIZE,
+                         .name = "STRICT_PLATFORM",
+                         .type = STRICT_TYPE,
+                         .use_bfc_allocator = strict_divides()});
   fill_in(params->platform_fns, &(SP_PlatformFns){.struct_size = SP_PLATFORM_FNS_STRUCT_SIZE,
                                                   .get_device_count = get_device_count,
                                                   .create_device = create_device,
@@ -267,5 +283,7 @@ void SE_InitPlugin(SE_PlatformRegistrationParams* params, TF_Status* status) {
                                                   .create_device_fns = create_device_fns,
                                                   .destroy_device_fns = destroy_device_fns,
                                                   .create_stream_executor = create_stream_executor,
-                                                  .destroy_stream_executor = destroy_stream_executor});
+                                                  .destroy_stream_executor = destroy_stream_executor,
+                                                  .create_timer_fns = create_timer_fns,
+                                                  .destroy_timer_fns = destroy_timer_fns});
 }

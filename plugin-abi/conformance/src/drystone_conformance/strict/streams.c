@@ -12,15 +12,15 @@
 
 enum { kMostQueued = 4096 };
 
-typedef enum Kind { WORK, RECORD, WAIT_EVENT, WAIT_STREAM } Kind;
+typedef enum Kind { WORK, RECORD, WAIT_EVENT } Kind;
 
 typedef struct Op {
   struct Op* next;
   Kind kind;
   Work* work;
   SP_Event event;
-  SP_Stream other;
-  uint64_t until; /* of the event's records, or the other stream's work */
+  uint64_t until; /* of the event's records */
+  Clock host;     /* what the host had waited for */
   int count;
   Range ranges[kStrictRanges];
   char node[kStrictName];
@@ -36,6 +36,9 @@ typedef struct Device {
   int64_t queued;
   uint64_t random;
   SP_Stream streams;
+  Clock host;                      /* what it has waited for */
+  uint64_t places[kStrictClocks];  /* how much work each stream of a number has had */
+  bool is_taken[kStrictClocks];
 } Device;
 
 struct SP_Stream_st {
@@ -46,6 +49,8 @@ struct SP_Stream_st {
   uint64_t enqueued;
   uint64_t done;
   bool is_running;
+  int number; /* -1: there are too many */
+  Clock clock;
   TF_Code code; /* of the first failure */
   char message[256];
 };
@@ -54,7 +59,10 @@ struct SP_Event_st {
   int device;
   uint64_t recorded;
   uint64_t done;
-  bool has_failed;
+  bool is_hidden; /* of a dependency, whose wait ends it */
+  Clock clock;
+  TF_Code code;
+  char message[256];
 };
 
 static Device devices[kStrictDevices];
@@ -66,8 +74,7 @@ int strict_device_of(SP_Stream stream) { return stream->device; }
 static bool is_ready(SP_Stream stream) {
   const Op* const op = stream->first;
   if (op == NULL || stream->is_running) return false;
-  if (op->kind == WAIT_EVENT) return op->event->done >= op->until;
-  return op->kind != WAIT_STREAM || op->other->done >= op->until;
+  return op->kind != WAIT_EVENT || op->event->done >= op->until;
 }
 
 static uint64_t next_random(Device* self) {
@@ -92,28 +99,55 @@ static void fail_stream(SP_Stream stream, TF_Code code, const char* node, const 
   snprintf(stream->message, sizeof stream->message, "work of node '%s' failed: %s", node, what);
 }
 
+static void join(Clock* clock, const Clock* other) {
+  for (int k = 0; k < kStrictClocks; ++k) {
+    if (clock->done[k] < other->done[k]) clock->done[k] = other->done[k];
+  }
+}
+
 /* What is after a failure on a stream is not done. */
 static void work(Device* self, SP_Stream stream, Op* op) {
   const bool goes = stream->code == TF_OK;
+  const int number = stream->number;
+  const Moment moment = {&stream->clock, number, number < 0 ? 0 : ++self->places[number]};
   pthread_mutex_unlock(&self->mutex);
-  const char* wrong = goes ? strict_before(op->ranges, op->count) : NULL;
+  const char* wrong = goes ? strict_before(op->ranges, op->count, &moment) : NULL;
   if (goes && wrong == NULL && op->work->run != NULL) op->work->run(op->work);
-  const char* const after = strict_after(op->ranges, op->count);
+  const char* const after = strict_after(op->ranges, op->count, &moment);
   if (wrong == NULL) wrong = after;
   if (wrong != NULL) strict_fault("node '%s': %s", op->node, wrong);
   if (op->work->end != NULL) op->work->end(op->work);
   pthread_mutex_lock(&self->mutex);
+  if (number >= 0) stream->clock.done[number] = moment.place;
   if (wrong != NULL) fail_stream(stream, TF_INTERNAL, op->node, wrong);
+}
+
+static void record(SP_Stream stream, Op* op) {
+  SP_Event const event = op->event;
+  event->done = op->until;
+  event->clock = stream->clock;
+  event->code = stream->code;
+  memcpy(event->message, stream->message, sizeof event->message);
+}
+
+/* What waits for work that failed fails as well. */
+static void pass_event(SP_Stream stream, Op* op) {
+  SP_Event const event = op->event;
+  join(&stream->clock, &event->clock);
+  if (event->code != TF_OK && stream->code == TF_OK) {
+    stream->code = event->code;
+    memcpy(stream->message, event->message, sizeof stream->message);
+  }
+  if (event->is_hidden) free(event);
 }
 
 static void step(Device* self, SP_Stream stream) {
   Op* const op = stream->first;
   stream->is_running = true;
+  join(&stream->clock, &op->host);
   if (op->kind == WORK) work(self, stream, op);
-  if (op->kind == RECORD) {
-    if (stream->code != TF_OK) op->event->has_failed = true;
-    op->event->done = op->until;
-  }
+  if (op->kind == RECORD) record(stream, op);
+  if (op->kind == WAIT_EVENT) pass_event(stream, op);
   stream->first = op->next;
   if (stream->first == NULL) stream->last = &stream->first;
   ++stream->done;
@@ -165,6 +199,7 @@ static Op* new_op(Kind kind, const char* node, TF_Status* status) {
 static void put(SP_Stream stream, Op* op) {
   Device* const self = &devices[stream->device];
   pthread_mutex_lock(&self->mutex);
+  op->host = self->host;
   *stream->last = op;
   stream->last = &op->next;
   ++stream->enqueued;
@@ -190,6 +225,15 @@ void strict_enqueue(SP_Stream stream, const char* node, Work* work, const Range*
 
 /* ---- streams ---- */
 
+static int free_number(Device* self) {
+  for (int k = 0; k < kStrictClocks; ++k) {
+    if (self->is_taken[k]) continue;
+    self->is_taken[k] = true;
+    return k;
+  }
+  return -1;
+}
+
 static SP_Stream new_stream(int device) {
   SP_Stream const made = calloc(1, sizeof *made);
   if (made == NULL) return NULL;
@@ -197,6 +241,7 @@ static SP_Stream new_stream(int device) {
   made->device = device;
   made->last = &made->first;
   pthread_mutex_lock(&self->mutex);
+  made->number = free_number(self);
   made->next = self->streams;
   self->streams = made;
   pthread_mutex_unlock(&self->mutex);
@@ -210,6 +255,7 @@ SP_Stream strict_other_stream(int device) {
 }
 
 static void create_stream(const SP_Device* device, SP_Stream* stream, TF_Status* status) {
+  strict_count(STRICT_STREAMS);
   *stream = new_stream(device->ordinal);
   if (*stream == NULL) TF_SetStatus(status, TF_RESOURCE_EXHAUSTED, "no memory for a stream");
 }
@@ -225,6 +271,7 @@ static void destroy_stream(const SP_Device* device, SP_Stream stream) {
     }
   }
   const bool is_done = stream->first == NULL;
+  if (is_done && stream->number >= 0) self->is_taken[stream->number] = false;
   pthread_mutex_unlock(&self->mutex);
   if (is_done) free(stream);
 }
@@ -237,16 +284,6 @@ static void get_stream_status(const SP_Device* device, SP_Stream stream, TF_Stat
   pthread_mutex_lock(&devices[device->ordinal].mutex);
   report(stream, status);
   pthread_mutex_unlock(&devices[device->ordinal].mutex);
-}
-
-static void create_stream_dependency(const SP_Device* device, SP_Stream dependent, SP_Stream other, TF_Status* status) {
-  Op* const op = new_op(WAIT_STREAM, "", status);
-  if (op == NULL) return;
-  pthread_mutex_lock(&devices[device->ordinal].mutex);
-  op->other = other;
-  op->until = other->enqueued;
-  pthread_mutex_unlock(&devices[device->ordinal].mutex);
-  put(dependent, op);
 }
 
 /* ---- waiting ---- */
@@ -281,6 +318,7 @@ static void block_host_until_done(const SP_Device* device, SP_Stream stream, TF_
   Device* const self = &devices[device->ordinal];
   pthread_mutex_lock(&self->mutex);
   wait_for(self, stream_is_over, stream, stream->enqueued);
+  join(&self->host, &stream->clock);
   report(stream, status);
   pthread_mutex_unlock(&self->mutex);
 }
@@ -290,7 +328,14 @@ static void synchronize_all_activity(const SP_Device* device, TF_Status* status)
   Device* const self = &devices[device->ordinal];
   pthread_mutex_lock(&self->mutex);
   wait_for(self, all_is_over, NULL, 0);
+  for (SP_Stream stream = self->streams; stream != NULL; stream = stream->next) join(&self->host, &stream->clock);
   pthread_mutex_unlock(&self->mutex);
+}
+
+void strict_host_clock(int device, Clock* clock) {
+  pthread_mutex_lock(&devices[device].mutex);
+  *clock = devices[device].host;
+  pthread_mutex_unlock(&devices[device].mutex);
 }
 
 /* ---- events ---- */
@@ -314,11 +359,13 @@ static SE_EventStatus get_event_status(const SP_Device* device, SP_Event event) 
   Device* const self = &devices[device->ordinal];
   pthread_mutex_lock(&self->mutex);
   SE_EventStatus found = SE_EVENT_UNKNOWN;
-  if (event->recorded != 0) found = event->has_failed ? SE_EVENT_ERROR : SE_EVENT_COMPLETE;
+  if (event->recorded != 0) found = event->code != TF_OK ? SE_EVENT_ERROR : SE_EVENT_COMPLETE;
   if (event->done < event->recorded) {
     found = SE_EVENT_PENDING;
     ++self->steps; /* who asks again and again shall not do so for ever */
     pthread_cond_broadcast(&self->changed);
+  } else {
+    join(&self->host, &event->clock);
   }
   pthread_mutex_unlock(&self->mutex);
   return found;
@@ -327,11 +374,11 @@ static SE_EventStatus get_event_status(const SP_Device* device, SP_Event event) 
 static void record_event(const SP_Device* device, SP_Stream stream, SP_Event event, TF_Status* status) {
   Op* const op = new_op(RECORD, "", status);
   if (op == NULL) return;
-  strict_count(STRICT_EVENTS);
+  if (!event->is_hidden) strict_count(STRICT_EVENTS);
   pthread_mutex_lock(&devices[device->ordinal].mutex);
   op->event = event;
   op->until = ++event->recorded;
-  event->has_failed = false;
+  event->code = TF_OK;
   pthread_mutex_unlock(&devices[device->ordinal].mutex);
   put(stream, op);
 }
@@ -346,12 +393,22 @@ static void wait_for_event(const SP_Device* const device, SP_Stream stream, SP_E
   put(stream, op);
 }
 
+static void create_stream_dependency(const SP_Device* device, SP_Stream dependent, SP_Stream other, TF_Status* status) {
+  SP_Event event = NULL;
+  create_event(device, &event, status);
+  if (event == NULL) return;
+  event->is_hidden = true;
+  record_event(device, other, event, status);
+  if (TF_GetCode(status) == TF_OK) wait_for_event(device, dependent, event, status);
+}
+
 static void block_host_for_event(const SP_Device* device, SP_Event event, TF_Status* status) {
   Device* const self = &devices[device->ordinal];
   pthread_mutex_lock(&self->mutex);
   if (event->recorded == 0) TF_SetStatus(status, TF_FAILED_PRECONDITION, "the event was never recorded");
   else wait_for(self, event_is_over, event, event->recorded);
-  if (event->has_failed) TF_SetStatus(status, TF_INTERNAL, "the work before the event failed");
+  if (event->code != TF_OK) TF_SetStatus(status, TF_INTERNAL, "the work before the event failed");
+  join(&self->host, &event->clock);
   pthread_mutex_unlock(&self->mutex);
 }
 
@@ -385,6 +442,7 @@ static TF_Bool host_callback(const SP_Device* device, SP_Stream stream, SE_Statu
   Call* const call = calloc(1, sizeof *call);
   if (call == NULL) return 0;
   *call = (Call){{run_call, end_call}, function, argument, stream};
+  strict_count(STRICT_CALLS);
   TF_Status* const status = TF_NewStatus();
   strict_enqueue(stream, "a call of the host", &call->work, NULL, 0, status);
   const bool is_put = TF_GetCode(status) == TF_OK;
