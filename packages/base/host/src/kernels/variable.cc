@@ -94,8 +94,20 @@ std::unique_ptr<TF_Tensor> Variable::initialized(Lane* lane) {
   return here(lane);
 }
 
+std::unique_lock<std::mutex> Variable::settled() {
+  std::unique_lock lock(mutex_);
+  unlocked_.wait(lock, [&] { return owner_ == nullptr || value_ == nullptr || lane_of(*value_) == nullptr; });
+  return lock;
+}
+
+std::unique_ptr<TF_Tensor> Variable::read(Lane* lane) {
+  const auto lock = settled();
+  require_value();
+  return here(lane);
+}
+
 std::pair<std::unique_ptr<TF_Tensor>, std::int64_t> Variable::versioned() {
-  const std::lock_guard lock(mutex_);
+  const auto lock = settled();
   if (value_ == nullptr) return {nullptr, 0};
   return {here(nullptr), version_};
 }
@@ -233,7 +245,7 @@ void Variable::unlock() noexcept {
     const std::lock_guard lock(mutex_);
     owner_ = nullptr;
   }
-  unlocked_.notify_one();
+  unlocked_.notify_all();
 }
 
 VariablePtr find_variable(const TF_Tensor& resource, std::int64_t index) {
@@ -303,7 +315,7 @@ void DS_DeleteVariable(DS_Variable* variable) { delete variable; }
 
 TF_Tensor* DS_VariableTensor(const DS_Variable* variable, TF_Status* status) {
   TF_Tensor* out = nullptr;
-  guarded(status, __func__, [&] { out = variable_of(variable)->initialized().release(); });
+  guarded(status, __func__, [&] { out = variable_of(variable)->read().release(); });
   return out;
 }
 

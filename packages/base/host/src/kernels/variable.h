@@ -40,7 +40,10 @@ class Variable {
   // The value where the work of `lane` finds it, NULL: in host memory. Fails with FAILED_PRECONDITION
   // without a value.
   std::unique_ptr<TF_Tensor> initialized(Lane* lane = nullptr);
-  // A new handle of the value in host memory with its version, a number that no other value of any
+  // The same for who is within no kernel: not while a kernel that holds the variable has yet to put its work on
+  // the stream of the device where the value lies.
+  std::unique_ptr<TF_Tensor> read(Lane* lane = nullptr);
+  // A new handle of the value in host memory, as read() gives it, with its version, a number that no other value of any
   // variable has; NULL and 0 without a value.
   std::pair<std::unique_ptr<TF_Tensor>, std::int64_t> versioned();
   std::int64_t version() const;
@@ -68,6 +71,7 @@ class Variable {
 
  private:
   void require_value() const;
+  std::unique_lock<std::mutex> settled();
   std::unique_ptr<TF_Tensor> here(Lane* lane);
   std::unique_ptr<TF_Tensor> elsewhere(Lane* lane);
   void note_change();
