@@ -144,7 +144,8 @@ TF_CAPI_EXPORT extern void DS_DeleteCancellation(DS_Cancellation* cancellation);
 TF_CAPI_EXPORT extern void DS_Cancel(DS_Cancellation* cancellation);
 
 /* A record of a run is JSON,
- *   {"events": [[block, instruction, thread, start, end, held, outputs, allocations], ...]},
+ *   {"events": [[block, instruction, thread, start, end, held, outputs, allocations, time, device], ...],
+ *    "devices": ...},
  * in the order in which instructions ended, those inside a call before the call, constants left out.
  * Block and instruction are positions in what DS_DescribePlan gives; thread is the system's number of
  * it; start and end are nanoseconds of the monotonic clock; held is the memory in bytes that values of
@@ -152,8 +153,11 @@ TF_CAPI_EXPORT extern void DS_Cancel(DS_Cancellation* cancellation);
  * Outputs has [bytes, memory] for each: outputs with one number, other than -1, are in one memory while
  * it is held. Allocations has [kind, bytes] for each: "small block" (kept by a thread), "large block" (kept by
  * the process), "heap", "arena" (of a compiled region), "borrowed" (not the host's) or "" (no array), and
- * what was taken there, a head of the host's included. A run that fails fills it, too. Recording slows
- * small nodes; a run without it pays nothing. */
+ * what was taken there, a head of the host's included. Time and device are left out unless the instruction
+ * put work on a device with timers: the nanoseconds that it took there, and its name. "devices", which is left
+ * out unless the plan has some, is [{"name", "peak", "free", "total", "allocator"}]: the most bytes that values of
+ * the run took there, and after the run what DS_DescribeDevice says of the device's memory. A run that fails
+ * fills it, too. Recording slows small nodes; a run without it pays nothing. */
 
 /* Facts of one run. Zero the struct, set struct_size; all zero is fine. */
 typedef struct DS_RunOptions {

@@ -5,6 +5,7 @@
 #include "core/answers.h"
 #include "core/buffer.h"
 #include "core/json.h"
+#include "device/description.h"
 #include "device/objects.h"
 
 namespace drystone::host {
@@ -55,43 +56,6 @@ void describe_facts(Json& json, DS_Device& device) {
   json.number(gflops);
 }
 
-void describe_usage(Json& json, DS_Device& device) {
-  std::int64_t free = 0;
-  std::int64_t total = 0;
-  if (!ask(device, "device_memory_usage", &SP_StreamExecutor::device_memory_usage, &free, &total)) return;
-  if (free < 0 || total < free) {
-    misbehaved(device.name + " device_memory_usage", device.platform.library(),
-               "answers " + std::to_string(free) + " free bytes of " + std::to_string(total));
-  }
-  json.integer("free", free);
-  json.integer("total", total);
-}
-
-void describe_allocator(Json& json, DS_Device& device) {
-  auto padded = DRYSTONE_PADDED_STRUCT(SP_AllocatorStats, SP_ALLOCATORSTATS_STRUCT_SIZE);
-  if (!ask(device, "get_allocator_stats", &SP_StreamExecutor::get_allocator_stats, padded.get())) return;
-  padded.settle();
-  const SP_AllocatorStats& stats = *padded;
-  for (const std::int64_t figure : {stats.num_allocs, stats.bytes_in_use, stats.peak_bytes_in_use}) {
-    if (figure >= 0) continue;
-    misbehaved(device.name + " get_allocator_stats", device.platform.library(), "answers " + std::to_string(figure));
-  }
-  json.key("allocator");
-  json.object();
-  json.integer("num_allocs", stats.num_allocs);
-  json.integer("bytes_in_use", stats.bytes_in_use);
-  json.integer("peak_bytes_in_use", stats.peak_bytes_in_use);
-  json.integer("largest_alloc_size", stats.largest_alloc_size);
-  if (stats.has_bytes_limit) json.integer("bytes_limit", stats.bytes_limit);
-  json.integer("bytes_reserved", stats.bytes_reserved);
-  json.integer("peak_bytes_reserved", stats.peak_bytes_reserved);
-  if (stats.has_bytes_reservable_limit) {
-    json.integer("bytes_reservable_limit", stats.bytes_reservable_limit);
-  }
-  json.integer("largest_free_block_bytes", stats.largest_free_block_bytes);
-  json.close();
-}
-
 void describe(Json& json, DS_Device& device) {
   const auto known = [&](const char* text) -> std::string {
     if (text == nullptr) return "unknown";
@@ -111,8 +75,7 @@ void describe(Json& json, DS_Device& device) {
   json.text("pci_bus_id", known(device.device->pci_bus_id));
   json.integer("executor_size", static_cast<std::int64_t>(device.executor_size));
   describe_facts(json, device);
-  describe_usage(json, device);
-  describe_allocator(json, device);
+  describe_memory(json, device);
   json.close();
 }
 

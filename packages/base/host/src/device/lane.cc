@@ -1,30 +1,34 @@
-// Streams and their memory: see device/lane.h.
+// Streams and their work: see device/lane.h.
 #include "device/lane.h"
 
 #include <algorithm>
-#include <utility>
+
+#include "device/description.h"
 
 namespace drystone::host {
 
 // What `argument` of a tensor's memory on a device points to.
 struct LaneBlock {
   std::shared_ptr<Lane> lane;
-  SP_DeviceMemoryBase base{};
+  Piece piece;
   std::size_t length = 0;
 
   static LaneBlock& of(const TF_Tensor& tensor) { return *static_cast<LaneBlock*>(tensor.memory->argument); }
   static void end(void*, std::size_t, void* block) {
     const std::unique_ptr<LaneBlock> own(static_cast<LaneBlock*>(block));
-    own->lane->give(own->base);
+    own->lane->memory_.give(own->piece.base);
   }
 };
 
 namespace {
 
 constexpr std::size_t kMostMarks = 4096;
-constexpr std::uint64_t kUnit = 256;  // sizes of blocks are multiples, so that more of them are used again
+constexpr std::size_t kBatch = 1024;      // tensors that are held together
+constexpr std::size_t kMostBatches = 4;   // that wait for the device
 
-std::size_t rounded(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
+std::size_t rounded(std::size_t bytes) {
+  return (bytes + LaneMemory::kUnit - 1) / LaneMemory::kUnit * LaneMemory::kUnit;
+}
 
 // DS_Allocate of a lane.
 extern "C" TF_Tensor* allocate_on_lane(void* lane, TF_DataType dtype, const int64_t* dims, int num_dims,
@@ -70,22 +74,32 @@ std::unique_ptr<TF_Tensor> on_host(const TF_Tensor& there) {
   const std::uint64_t bytes = bytes_of(there);
   if (bytes == 0) return out;
   from.lane->block();
-  execute(from.lane->device(), "sync_memcpy_dtoh", &SP_StreamExecutor::sync_memcpy_dtoh, out->memory->data, &from.base, bytes);
+  execute(from.lane->device(), "sync_memcpy_dtoh", &SP_StreamExecutor::sync_memcpy_dtoh, out->memory->data,
+          &from.piece.base, bytes);
   return out;
 }
 
-Lane::Lane(DS_Device& device) : device_(device) {
-  stream_.device = &device;
-  execute(device, "create_stream", &SP_StreamExecutor::create_stream, &stream_.handle);
+Lane::Batch::~Batch() {
+  for (TF_Tensor* tensor : tensors) drop(tensor);
+}
+
+Lane::Lane(DS_Device& device) : device_(device), memory_(device) {
+  for (DS_Stream& stream : streams_) stream.device = &device;
+  on(Way::kernels);
+  is_busy_ = {};
 }
 
 Lane::~Lane() {
   Failure failure(TF_OK, "");
-  if (is_busy_) synchronize(&failure);
-  release_unused();
+  synchronize(&failure);
+  memory_.release_unused();
+  forget_work();
   answered(0, [&] {
-    for (const Mark& mark : marks_) ask(device_, "destroy_event", &SP_StreamExecutor::destroy_event, mark.event);
-    ask(device_, "destroy_stream", &SP_StreamExecutor::destroy_stream, stream_.handle);
+    for (const SP_Event event : idle_events_) ask(device_, "destroy_event", &SP_StreamExecutor::destroy_event, event);
+    for (const SP_Timer timer : idle_timers_) ask(device_, "destroy_timer", &SP_StreamExecutor::destroy_timer, timer);
+    for (const DS_Stream& stream : streams_) {
+      if (stream.handle != nullptr) ask(device_, "destroy_stream", &SP_StreamExecutor::destroy_stream, stream.handle);
+    }
     return 0;
   });
 }
@@ -98,11 +112,11 @@ TF_Tensor* Lane::allocate(TF_DataType dtype, const std::int64_t* dims, int count
   auto block = std::make_unique<LaneBlock>();
   block->lane = shared_from_this();
   block->length = bytes;
-  block->base = take(rounded(bytes));
+  block->piece = take(rounded(bytes));
   auto memory = std::make_unique<Memory>();
   born(Kind::memory);
   memory->dtype = dtype;
-  memory->data = block->base.opaque;
+  memory->data = block->piece.base.opaque;
   memory->length = bytes;
   memory->deallocator = LaneBlock::end;
   memory->argument = block.release();
@@ -116,143 +130,228 @@ TF_Tensor* Lane::allocate(TF_DataType dtype, const std::int64_t* dims, int count
   }
 }
 
-// Without the lock while the plugin is called: a thread of its own may give memory back.
-SP_DeviceMemoryBase Lane::take(std::size_t bytes) {
-  SP_DeviceMemoryBase out{};
-  out.struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
-  if (bytes == 0) return out;
-  if (!reused(bytes, &out) && !allocate_block(device_, bytes, &out)) {
-    Failure failure(TF_OK, "");
-    synchronize(&failure);  // so that what is unused may go
-    release_unused();
-    if (!allocate_block(device_, bytes, &out)) {
-      fail(TF_RESOURCE_EXHAUSTED, device_.name + " gave no memory for " + std::to_string(bytes) + " bytes");
-    }
+Piece Lane::take(std::size_t bytes) {
+  Piece out;
+  if (memory_.take(bytes, &out)) return out;
+  Failure failure(TF_OK, "");
+  synchronize(&failure);  // so that what is unused may go
+  memory_.release_unused();
+  if (!memory_.take(bytes, &out)) {
+    fail(TF_RESOURCE_EXHAUSTED,
+         device_.name + " gave no memory for " + std::to_string(bytes) + " bytes" + usage_of(device_));
   }
-  const std::lock_guard lock(mutex_);
-  held_ += static_cast<std::int64_t>(out.size);
-  peak_ = std::max(peak_, held_);
   return out;
-}
-
-// The smallest that fits, unless it would waste as much as it serves.
-bool Lane::reused(std::size_t bytes, SP_DeviceMemoryBase* memory) {
-  const std::lock_guard lock(mutex_);
-  const auto found = unused_.lower_bound(bytes);
-  if (found == unused_.end() || found->first > 2 * static_cast<std::uint64_t>(bytes)) return false;
-  *memory = found->second;
-  unused_.erase(found);
-  return true;
-}
-
-void Lane::give(const SP_DeviceMemoryBase& memory) noexcept {
-  if (memory.opaque == nullptr) return;
-  answered(0, [&] {
-    const std::lock_guard lock(mutex_);
-    held_ -= static_cast<std::int64_t>(memory.size);
-    unused_.emplace(memory.size, memory);
-    return 0;
-  });
-}
-
-void Lane::release_unused() noexcept {
-  std::multimap<std::uint64_t, SP_DeviceMemoryBase> gone;
-  {
-    const std::lock_guard lock(mutex_);
-    gone.swap(unused_);
-  }
-  for (auto& [size, memory] : gone) free_block(device_, memory);
-}
-
-std::int64_t Lane::peak() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(peak_, held_);
 }
 
 // ---- work ------------------------------------------------------------------------------------------
 
-void Lane::copy_in(const TF_Tensor& host, TF_Tensor& here) {
-  LaneBlock& to = LaneBlock::of(here);
-  if (to.length == 0) return;
-  execute(device_, "memcpy_htod", &SP_StreamExecutor::memcpy_htod, stream(), &to.base,
-          static_cast<const void*>(host.memory->data), static_cast<std::uint64_t>(to.length));
+SP_Stream Lane::on(Way way) {
+  DS_Stream& stream = stream_of(way);
+  if (stream.handle == nullptr) execute(device_, "create_stream", &SP_StreamExecutor::create_stream, &stream.handle);
+  is_busy_[static_cast<std::size_t>(way)] = true;
+  return stream.handle;
 }
 
-void Lane::copy_out(const TF_Tensor& here, TF_Tensor& host) {
+void Lane::after(Way later, Way earlier) {
+  const SP_Stream first = stream_of(earlier).handle;
+  execute(device_, "create_stream_dependency", &SP_StreamExecutor::create_stream_dependency, on(later), first);
+}
+
+// Memory that was used before may be in use still.
+void Lane::copy_in(const TF_Tensor& host, TF_Tensor& here, const Work& of) {
+  LaneBlock& to = LaneBlock::of(here);
+  if (to.length == 0) return;
+  if (!to.piece.is_new) after(Way::in, Way::kernels);
+  start_timer(Way::in);
+  execute(device_, "memcpy_htod", &SP_StreamExecutor::memcpy_htod, on(Way::in), &to.piece.base,
+          static_cast<const void*>(host.memory->data), static_cast<std::uint64_t>(to.length));
+  const SP_Event copied = mark(Way::in, of);
+  execute(device_, "wait_for_event", &SP_StreamExecutor::wait_for_event, stream(), copied);
+}
+
+void Lane::copy_out(const TF_Tensor& here, TF_Tensor& host, const Work& of) {
   const LaneBlock& from = LaneBlock::of(here);
   const std::uint64_t bytes = bytes_of(here);
   if (bytes == 0) return;
-  execute(device_, "memcpy_dtoh", &SP_StreamExecutor::memcpy_dtoh, stream(), host.memory->data,
-          &from.base, bytes);
+  after(Way::out, Way::kernels);
+  start_timer(Way::out);
+  execute(device_, "memcpy_dtoh", &SP_StreamExecutor::memcpy_dtoh, on(Way::out), host.memory->data, &from.piece.base,
+          bytes);
+  mark(Way::out, of);
 }
 
 void Lane::copy_on(const TF_Tensor& from, TF_Tensor& to) {
   const std::uint64_t bytes = bytes_of(from);
-  is_busy_ = true;
-  if (bytes != 0) copy_on_device(device_, &stream_, LaneBlock::of(to).base, LaneBlock::of(from).base, bytes);
+  on(Way::kernels);
+  if (bytes == 0) return;
+  copy_on_device(device_, &stream_of(Way::kernels), LaneBlock::of(to).piece.base, LaneBlock::of(from).piece.base, bytes);
 }
 
 std::unique_ptr<TF_Tensor> Lane::copy_of(const TF_Tensor& host) {
   std::unique_ptr<TF_Tensor> out(allocate(host.dtype, host.dims.data(), host.dims.rank()));
-  kept_.emplace_back(share(host));
-  copy_in(host, *out);
+  const std::unique_ptr<TF_Tensor, void (*)(TF_Tensor*)> held(share(host), drop);
+  keep(held.get());
+  copy_in(host, *out, {});
   return out;
 }
 
 void Lane::follow(const TF_Tensor& theirs) {
-  kept_.emplace_back(share(theirs));
-  const SP_Stream other = LaneBlock::of(theirs).lane->stream_.handle;
+  const std::unique_ptr<TF_Tensor, void (*)(TF_Tensor*)> held(share(theirs), drop);
+  keep(held.get());
+  const SP_Stream other = LaneBlock::of(theirs).lane->stream_of(Way::kernels).handle;
   execute(device_, "create_stream_dependency", &SP_StreamExecutor::create_stream_dependency, stream(), other);
 }
 
-void Lane::note(const std::string& node, const std::string& op) {
-  if (marked_ == kMostMarks) wait();  // of a long loop
-  if (marked_ == marks_.size()) {
-    Mark fresh;
-    execute(device_, "create_event", &SP_StreamExecutor::create_event, &fresh.event);
-    marks_.push_back(fresh);
+void Lane::begin() { start_timer(Way::kernels); }
+
+void Lane::end(const Work& of) { mark(Way::kernels, of); }
+
+// One whose work failed to be put on the stream is started again.
+void Lane::start_timer(Way way) {
+  if (!measures_) return;
+  if (started_ == nullptr && !idle_timers_.empty()) {
+    started_ = idle_timers_.back();
+    idle_timers_.pop_back();
   }
-  Mark& mark = marks_[marked_++];
-  mark.node = &node;
-  mark.op = &op;
-  execute(device_, "record_event", &SP_StreamExecutor::record_event, stream_.handle, mark.event);
+  if (started_ == nullptr) execute(device_, "create_timer", &SP_StreamExecutor::create_timer, &started_);
+  execute(device_, "start_timer", &SP_StreamExecutor::start_timer, on(way), started_);
+}
+
+void Lane::measure(bool does) { measures_ = does && device_.has_timer; }
+
+// An event that comes when the work is done that has just been put on a stream.
+SP_Event Lane::mark(Way way, const Work& of) {
+  if (marks_.size() == kMostMarks && !retire_done()) wait();  // of a long loop
+  if (idle_events_.empty()) {
+    execute(device_, "create_event", &SP_StreamExecutor::create_event, &idle_events_.emplace_back());
+  }
+  const SP_Event event = idle_events_.back();
+  const SP_Stream stream = on(way);
+  if (started_ != nullptr) execute(device_, "stop_timer", &SP_StreamExecutor::stop_timer, stream, started_);
+  execute(device_, "record_event", &SP_StreamExecutor::record_event, stream, event);
+  idle_events_.pop_back();
+  marks_.push_back({event, std::exchange(started_, nullptr), of});
+  return event;
+}
+
+// Its work is done.
+void Lane::retire(Mark& mark) {
+  idle_events_.push_back(mark.event);
+  if (mark.timer == nullptr) return;
+  idle_timers_.push_back(mark.timer);
+  if (mark.of.node == nullptr) return;
+  const std::uint64_t took = in_plugin(device_.name + " nanoseconds", device_.platform.library(),
+                                       [&] { return device_.timer->nanoseconds(mark.timer); });
+  times_.emplace_back(mark.of.node, took);
+}
+
+// Whether some of the first marks' work was done.
+bool Lane::retire_done() {
+  const auto is_done = [&](const Mark& mark) {
+    return ask(device_, "get_event_status", &SP_StreamExecutor::get_event_status, mark.event) == SE_EVENT_COMPLETE;
+  };
+  const std::size_t before = marks_.size();
+  for (; !marks_.empty() && is_done(marks_.front()); marks_.pop_front()) retire(marks_.front());
+  return marks_.size() != before;
+}
+
+// ---- what work uses --------------------------------------------------------------------------------
+
+// A long loop holds a few batches, and lets go of each when the device has come so far.
+void Lane::keep(TF_Tensor* tensor) {
+  if (batches_.empty()) batches_.push_back(std::make_unique<Batch>());
+  if (batches_.back()->tensors.size() == kBatch) close_batch();
+  batches_.back()->tensors.push_back(hold(tensor));
+}
+
+void Lane::close_batch() {
+  while (batches_.size() > 1 && batches_.front()->is_done.load(std::memory_order_acquire)) batches_.pop_front();
+  if (batches_.size() == kMostBatches) {
+    wait();
+    batches_.push_back(std::make_unique<Batch>());
+    return;
+  }
+  join();
+  const SE_StatusCallbackFn tell = [](void* const batch, TF_Status* const) {
+    static_cast<Batch*>(batch)->is_done.store(true, std::memory_order_release);
+  };
+  void* const batch = batches_.back().get();
+  if (!ask(device_, "host_callback", &SP_StreamExecutor::host_callback, stream(), tell, batch)) {
+    fail(TF_INTERNAL, device_.name + " host_callback could not enqueue the call");
+  }
+  batches_.push_back(std::make_unique<Batch>());
+}
+
+// ---- waiting ---------------------------------------------------------------------------------------
+
+// Has the kernels' stream come after all other work.
+void Lane::join() {
+  if (is_busy_[static_cast<std::size_t>(Way::out)]) after(Way::kernels, Way::out);
 }
 
 void Lane::wait() {
-  if (!is_busy_) return;
   Failure failure(TF_OK, "");
   synchronize(&failure);
-  is_busy_ = false;
-  kept_.clear();
+  is_busy_ = {};
   if (failure.code != TF_OK) blame(std::move(failure));
-  marked_ = 0;
+  for (Mark& mark : marks_) retire(mark);
+  marks_.clear();
+  batches_.clear();
 }
 
 void Lane::block() {
-  block_for_stream(stream_);
-  execute(device_, "get_stream_status", &SP_StreamExecutor::get_stream_status, stream_.handle);
+  DS_Stream& stream = stream_of(Way::kernels);
+  block_for_stream(stream);
+  execute(device_, "get_stream_status", &SP_StreamExecutor::get_stream_status, stream.handle);
 }
 
-// Waits, and asks whether all went well.
+// Waits once, and asks of each stream whether all went well.
 void Lane::synchronize(Failure* failure) noexcept {
-  try {
-    block();
-  } catch (Failure& found) {
-    *failure = std::move(found);
-  } catch (...) {
-    failure->code = TF_INTERNAL;
+  const auto note = [&](auto&& body) {
+    try {
+      body();
+    } catch (Failure& found) {
+      if (failure->code == TF_OK) *failure = std::move(found);
+    } catch (...) {
+      if (failure->code == TF_OK) failure->code = TF_INTERNAL;
+    }
+  };
+  if (std::ranges::none_of(is_busy_, [](bool is_busy) { return is_busy; })) return;
+  note([&] { join(); });
+  note([&] { block_for_stream(stream_of(Way::kernels)); });
+  for (std::size_t way = 0; way < kWays; ++way) {
+    if (!is_busy_[way]) continue;
+    note([&] {
+      execute(device_, "get_stream_status", &SP_StreamExecutor::get_stream_status, streams_[way].handle);
+    });
   }
+}
+
+// Of a lane that is about to go.
+void Lane::forget_work() noexcept {
+  answered(0, [&] {
+    for (const Mark& mark : marks_) {
+      idle_events_.push_back(mark.event);
+      if (mark.timer != nullptr) idle_timers_.push_back(mark.timer);
+    }
+    if (started_ != nullptr) idle_timers_.push_back(std::exchange(started_, nullptr));
+    marks_.clear();
+    batches_.clear();
+    return 0;
+  });
 }
 
 // The first node whose event did not come; the devices that stop at a failure do not say which it was.
 void Lane::blame(Failure failure) {
-  const auto end = marks_.begin() + static_cast<std::ptrdiff_t>(std::exchange(marked_, 0));
-  const auto is_done = [&](const Mark& mark) {
-    return ask(device_, "get_event_status", &SP_StreamExecutor::get_event_status, mark.event) == SE_EVENT_COMPLETE;
+  const auto failed = [&](const Mark& mark) {
+    return mark.of.node != nullptr &&
+           ask(device_, "get_event_status", &SP_StreamExecutor::get_event_status, mark.event) != SE_EVENT_COMPLETE;
   };
-  const auto first = std::find_if_not(marks_.begin(), end, is_done);
-  if (first == end) throw failure;
-  throw failure_at({.node = *first->node, .op = *first->op, .device = device_.name}, std::move(failure));
+  const auto first = std::ranges::find_if(marks_, failed);
+  const Work of = first == marks_.end() ? Work{} : first->of;
+  forget_work();
+  if (of.node == nullptr) throw failure;
+  throw failure_at({.node = *of.node, .op = *of.op, .device = device_.name}, std::move(failure));
 }
 
 }  // namespace drystone::host

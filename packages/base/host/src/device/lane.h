@@ -1,87 +1,118 @@
-// A stream of a device, with the memory that work on it uses: what one run at a time has of a device.
+// Streams of a device, with the memory that work on them uses: what one run at a time has of a device.
 #ifndef DRYSTONE_HOST_DEVICE_LANE_H_
 #define DRYSTONE_HOST_DEVICE_LANE_H_
 
-#include <map>
+#include <array>
+#include <atomic>
+#include <deque>
 #include <memory>
-#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/tensor.h"
+#include "device/lane_memory.h"
 #include "device/objects.h"
 #include "drystone_host/kernels.h"
 
 namespace drystone::host {
 
-// Memory that is given back is used again by later work on the same stream, which comes after what still
-// uses it; the device gets it back with the lane. All functions but wait(), note() and those that
-// use the stream may be called by any thread.
+// Whose work is put on a stream; the texts live until Lane::wait().
+struct Work {
+  const std::string* node = nullptr;
+  const std::string* op = nullptr;
+};
+
+// Kernels have one stream, copies from and to host memory have one each, so that they go on beside kernels. What
+// is put on the kernels' stream comes after all copies to the device before it; a copy to the host comes after
+// all kernels before it. Memory that is given back is used again by later work, which comes after what still
+// uses it; the device gets it back with the lane. All functions but allocate() and block() belong to the run's thread.
 class Lane : public std::enable_shared_from_this<Lane> {
  public:
   explicit Lane(DS_Device& device);
-  // Waits for what is on the stream.
+  // Waits for what is on the streams.
   ~Lane();
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
   DS_Device& device() const { return device_; }
-  // For work that is about to be put on it.
-  SP_Stream stream() {
-    is_busy_ = true;
-    return stream_.handle;
-  }
+  // For kernels that are about to be put on it.
+  SP_Stream stream() { return on(Way::kernels); }
 
-  // A tensor in the device's memory. Fails with RESOURCE_EXHAUSTED.
+  // A tensor in the device's memory. Fails with RESOURCE_EXHAUSTED. Threads: any.
   TF_Tensor* allocate(TF_DataType dtype, const std::int64_t* dims, int count);
 
-  // Copies on the stream. Host memory must stay as it is until wait().
-  void copy_in(const TF_Tensor& host, TF_Tensor& here);
-  void copy_out(const TF_Tensor& here, TF_Tensor& host);
+  // Copies on a stream. Host memory must stay as it is until wait().
+  void copy_in(const TF_Tensor& host, TF_Tensor& here, const Work& of);
+  void copy_out(const TF_Tensor& here, TF_Tensor& host, const Work& of);
   // Between tensors of the device.
   void copy_on(const TF_Tensor& from, TF_Tensor& to);
-  // A copy of a host tensor, made on the stream.
+  // A copy of a host tensor, made on a stream.
   std::unique_ptr<TF_Tensor> copy_of(const TF_Tensor& host);
 
-  // Lets later work wait for all that another lane of the device has on its stream now: it may still be
-  // making `theirs`, which is held until wait().
+  // Lets later work wait for all that another lane of the device has for its kernels' stream now: it may still be
+  // making `theirs`, which is held until that work is done.
   void follow(const TF_Tensor& theirs);
 
-  // Work of a node has been put on the stream; the texts live until wait().
-  void note(const std::string& node, const std::string& op);
+  // Around the kernel of a node, which puts its work on the stream.
+  void begin();
+  void end(const Work& of);
+  // Holds a tensor, which the caller does not own, until the work that is on the streams now is done.
+  void keep(TF_Tensor* tensor);
 
-  // Until all that is on the stream now is done. Fails as the stream does. Threads: any.
+  // Until all that is on the kernels' stream now is done. Fails as the stream does. Threads: any.
   void block();
-  // The same for the run's thread. Fails as the stream does, with the node whose work it was.
+  // Until all work is done. Fails as the streams do, with the node whose work it was.
   void wait();
 
+  // Whether the device's timers measure work from now on; what they have measured since the last call.
+  void measure(bool does);
+  using Times = std::vector<std::pair<const std::string*, std::uint64_t>>;  // nodes and nanoseconds
+  Times times() { return std::exchange(times_, {}); }
   // The most bytes that tensors have taken at once since the last call.
-  std::int64_t peak();
+  std::int64_t peak() { return memory_.peak(); }
 
  private:
   friend struct LaneBlock;
+  enum class Way : std::uint8_t { in, kernels, out, count };
   struct Mark {
     SP_Event event = nullptr;
-    const std::string* node = nullptr;
-    const std::string* op = nullptr;
+    SP_Timer timer = nullptr;
+    Work of;
   };
-  SP_DeviceMemoryBase take(std::size_t bytes);
-  bool reused(std::size_t bytes, SP_DeviceMemoryBase* memory);
-  void give(const SP_DeviceMemoryBase& memory) noexcept;
-  void release_unused() noexcept;
+  // Tensors that work uses; a call on the stream says when it is done.
+  struct Batch {
+    std::vector<TF_Tensor*> tensors;
+    std::atomic<bool> is_done{false};
+    ~Batch();
+  };
+  static constexpr std::size_t kWays = static_cast<std::size_t>(Way::count);
+
+  DS_Stream& stream_of(Way way) { return streams_[static_cast<std::size_t>(way)]; }
+  SP_Stream on(Way way);
+  void after(Way later, Way earlier);
+  SP_Event mark(Way way, const Work& of);
+  void start_timer(Way way);
+  void join();
+  void close_batch();
+  Piece take(std::size_t bytes);
+  void retire(Mark& mark);
+  bool retire_done();
+  void forget_work() noexcept;
   [[noreturn]] void blame(Failure failure);
   void synchronize(Failure* failure) noexcept;
 
   DS_Device& device_;
-  DS_Stream stream_;
-  std::mutex mutex_;
-  std::multimap<std::uint64_t, SP_DeviceMemoryBase> unused_;  // by size
-  std::int64_t held_ = 0;
-  std::int64_t peak_ = 0;
-  std::vector<std::unique_ptr<TF_Tensor>> kept_;  // for work on the stream
-  std::vector<Mark> marks_;
-  std::size_t marked_ = 0;
-  bool is_busy_ = false;  // something was put on the stream since the last wait
+  std::array<DS_Stream, kWays> streams_;
+  std::array<bool, kWays> is_busy_{};  // something was put on the stream since the last wait
+  LaneMemory memory_;
+  std::deque<Mark> marks_;  // of work that may be under way, in its order
+  std::vector<SP_Event> idle_events_;
+  std::vector<SP_Timer> idle_timers_;
+  SP_Timer started_ = nullptr;
+  bool measures_ = false;
+  Times times_;
+  std::deque<std::unique_ptr<Batch>> batches_;  // the last one is being filled
 };
 
 // The lane that a tensor's memory is of; NULL for host memory.

@@ -8,12 +8,11 @@
 
 #include "core/failure.h"
 #include "executor/run.h"
+#include "executor/trace.h"
 #include "kernels/kernel.h"
 
 namespace drystone::host::executor {
 namespace {
-
-constexpr std::size_t kMostKept = 1024;
 
 // Fails unless a tensor lies where the kernel was registered to have it.
 void check_place(const Instruction& in, const Lane& lane, const TF_Tensor& tensor, bool on_host, const char* what,
@@ -45,8 +44,8 @@ void IdleLanes::give(std::shared_ptr<Lane> lane) {
   lanes_.push_back(std::move(lane));
 }
 
-RunDevices::RunDevices(IdleLanes& idle, const std::vector<ProgramDevice>& devices)
-    : idle_(idle), devices_(devices), lanes_(devices.size()) {}
+RunDevices::RunDevices(IdleLanes& idle, const std::vector<ProgramDevice>& devices, bool measures)
+    : idle_(idle), devices_(devices), measures_(measures), lanes_(devices.size()) {}
 
 RunDevices::~RunDevices() {
   for (auto& lane : lanes_) {
@@ -57,13 +56,22 @@ RunDevices::~RunDevices() {
       return 0;
     });
   }
-  forget();
 }
 
 Lane& RunDevices::lane(std::int16_t number) {
   const auto at = static_cast<std::size_t>(number) - 1;
-  if (lanes_[at] == nullptr) lanes_[at] = idle_.take(*devices_[at].device);
+  if (lanes_[at] == nullptr) {
+    lanes_[at] = idle_.take(*devices_[at].device);
+    lanes_[at]->measure(measures_);
+    lanes_[at]->peak();  // of what it did before
+  }
   return *lanes_[at];
+}
+
+// What another run has made there is used by work of this run, too.
+Lane& RunDevices::lane_on(const DS_Device& device) {
+  const auto found = std::ranges::find_if(devices_, [&](const ProgramDevice& one) { return one.device == &device; });
+  return lane(static_cast<std::int16_t>(found - devices_.begin() + 1));
 }
 
 void RunDevices::leave(std::int16_t number) {
@@ -72,27 +80,27 @@ void RunDevices::leave(std::int16_t number) {
 }
 
 TF_Tensor* RunDevices::copied(const Instruction& in, TF_Tensor* from) {
-  if (kept_.size() > kMostKept) wait();  // of a long loop
-  Lane* const source = lane_of(*from);
-  TF_Tensor* out = nullptr;
+  const Lane* const source = lane_of(*from);
+  const Work of{&in.node, &in.op};
   if (in.device != 0) {
     Lane& to = lane(in.device);
     if (source != nullptr && &source->device() == &to.device()) return hold(from);  // of a variable
-    out = to.allocate(from->dtype, from->dims.data(), from->dims.rank());
-    keep(from);
-    keep(out);
-    to.copy_in(*from, *out);
-    to.note(in.node, in.op);
-  } else if (source == nullptr) {
-    return hold(from);
-  } else {
-    out = new_tensor(from->dtype, from->dims.data(), from->dims.rank());
-    keep(from);
-    keep(out);
-    source->copy_out(*from, *out);
-    source->note(in.node, in.op);
+    TF_Tensor* const out = to.allocate(from->dtype, from->dims.data(), from->dims.rank());
+    to.keep(from);
+    to.copy_in(*from, *out, of);
+    return out;
   }
+  if (source == nullptr) return hold(from);
+  Lane& by = lane_on(source->device());
+  TF_Tensor* const out = new_tensor(from->dtype, from->dims.data(), from->dims.rank());
+  by.keep(from);
+  by.keep(out);
+  by.copy_out(*from, *out, of);
   return out;
+}
+
+void RunDevices::keep(TF_Tensor* tensor) {
+  if (const Lane* const source = lane_of(*tensor)) lane_on(source->device()).keep(tensor);
 }
 
 void RunDevices::wait() {
@@ -105,13 +113,15 @@ void RunDevices::wait() {
       if (first == nullptr) first = std::current_exception();
     }
   }
-  forget();
   if (first != nullptr) std::rethrow_exception(first);
 }
 
-void RunDevices::forget() noexcept {
-  for (TF_Tensor* tensor : kept_) drop(tensor);
-  kept_.clear();
+void RunDevices::tell(Trace& trace) {
+  for (const auto& lane : lanes_) {
+    if (lane == nullptr) continue;
+    for (const auto& [node, nanoseconds] : lane->times()) trace.add_device_time(node, lane->device(), nanoseconds);
+    trace.add_device(lane->device(), lane->peak());
+  }
 }
 
 void Run::copy(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
@@ -131,8 +141,8 @@ void Run::copy(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
 void Run::read_there(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs) {
   Lane& lane = devices_->lane(in.device);
   if (const kernels::VariablePtr variable = variable_to_read(in, inputs[0])) {
-    outputs[0] = variable->initialized(&lane).release();
-    lane.note(in.node, in.op);
+    outputs[0] = variable->read(&lane).release();
+    lane.end({&in.node, &in.op});
     return;
   }
   TF_Tensor* found = nullptr;
@@ -149,20 +159,23 @@ void Run::device_kernel(const Instruction& in, TF_Tensor** inputs, const DS_Kern
   }
   DS_KernelCall call = facts;
   put_on(lane, &call);
+  lane.begin();
   try {
     kernels::run_kernel(*in.kernel, call, inputs, outputs, true);
   } catch (const Failure& failure) {
     if (failure.code == TF_DEADLINE_EXCEEDED || failure.code == TF_CANCELLED) devices_->leave(in.device);
     throw;
   }
-  lane.note(in.node, in.op);
+  lane.end({&in.node, &in.op});
   for (std::size_t k = 0; k < kernel.output_on_host.size(); ++k) {
     if (kernel.outputs.is_ref[k] == 0) check_place(in, lane, *outputs[k], kernel.output_on_host[k] != 0, "output", k);
   }
 }
 
 void Run::wait_for_devices() {
-  if (devices_ != nullptr) devices_->wait();
+  if (devices_ == nullptr) return;
+  devices_->wait();
+  if (trace_ != nullptr) devices_->tell(*trace_);
 }
 
 ProgramDevice find_device(std::string_view name) {

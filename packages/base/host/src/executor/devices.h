@@ -13,6 +13,8 @@
 
 namespace drystone::host::executor {
 
+class Trace;
+
 // Lanes of a session that no run uses. Threads: any.
 class IdleLanes {
  public:
@@ -27,7 +29,8 @@ class IdleLanes {
 // The lanes of one run, and what must stay as it is until their work is done. Belongs to the run's thread.
 class RunDevices {
  public:
-  RunDevices(IdleLanes& idle, const std::vector<ProgramDevice>& devices);
+  // `measures`: how long work takes on the devices, for tell().
+  RunDevices(IdleLanes& idle, const std::vector<ProgramDevice>& devices, bool measures);
   // Waits for what is under way.
   ~RunDevices();
   RunDevices(const RunDevices&) = delete;
@@ -42,19 +45,21 @@ class RunDevices {
   // host is done when wait() has returned.
   TF_Tensor* copied(const Instruction& in, TF_Tensor* from);
 
-  // Holds a tensor, which the caller does not own, until work that uses it is done.
-  void keep(TF_Tensor* tensor) { kept_.push_back(hold(tensor)); }
+  // Holds a tensor, which the caller does not own, until work that uses it is done, if it lies on a device.
+  void keep(TF_Tensor* tensor);
 
   // Until all work is done. Fails with the node whose work failed.
   void wait();
+  // How long work took and how much memory, once it is done.
+  void tell(Trace& trace);
 
  private:
-  void forget() noexcept;
+  Lane& lane_on(const DS_Device& device);
 
   IdleLanes& idle_;
   const std::vector<ProgramDevice>& devices_;
+  const bool measures_;
   std::vector<std::shared_ptr<Lane>> lanes_;
-  std::vector<TF_Tensor*> kept_;
 };
 
 // A device of a plugin, by its whole name. Throws Failure.

@@ -76,7 +76,7 @@ Run::Run(DS_Plan& plan, const DS_RunOptions* options, Trace* trace, RunStop* sto
   }
   facts_.states = &plan.session.states;
   if (!plan.program->devices.empty()) {
-    devices_ = std::make_shared<RunDevices>(plan.session.lanes, plan.program->devices);
+    devices_ = std::make_shared<RunDevices>(plan.session.lanes, plan.program->devices, trace != nullptr);
   }
   facts_.step_id = given.step_id != 0 ? given.step_id : next_step();
   if (given.rendezvous != nullptr) facts_.rendezvous = *given.rendezvous;
@@ -269,7 +269,7 @@ void Run::read_variables(const Block& block, const Instruction& in, TF_Tensor** 
     }
     if (variable == nullptr) continue;
     Lane* const lane = in.kind == Kind::copy && in.device != 0 ? &devices_->lane(in.device) : nullptr;
-    read->push_back(kernels::variable_of(variable)->initialized(lane).release());
+    read->push_back(kernels::variable_of(variable)->read(lane).release());
     input = read->back();
     input->is_session_constant = in.is_constant;
   }

@@ -5,7 +5,7 @@
 
 #include <chrono>
 
-#include "core/json.h"
+#include "device/description.h"
 #include "executor/run.h"
 #include "executor/value.h"
 
@@ -91,41 +91,74 @@ void Trace::add(const Block& block, const Instruction& in, std::int64_t start,
                      start, end, held_, {first, in.outputs.count}});
 }
 
+void Trace::add_device_time(const std::string* node, const DS_Device& device, std::uint64_t nanoseconds) {
+  const std::lock_guard lock(mutex_);
+  device_times_[node].push_back({device, nanoseconds});
+}
+
+void Trace::add_device(DS_Device& device, std::int64_t peak) {
+  const std::lock_guard lock(mutex_);
+  devices_.push_back({device, peak});
+}
+
 std::string Trace::json() {
   const std::lock_guard lock(mutex_);
   Json out;
   out.object();
   out.key("events");
   out.array();
-  for (const Event& event : events_) {
+  for (const Event& event : events_) add_to(out, event);
+  out.close();
+  if (!devices_.empty()) add_devices_to(out);
+  out.close();
+  return out.str();
+}
+
+void Trace::add_to(Json& out, const Event& event) {
+  out.array();
+  out.integer(event.block);
+  out.integer(event.instruction);
+  out.integer(event.thread);
+  out.integer(event.start);
+  out.integer(event.end);
+  out.integer(event.held);
+  out.array();
+  for (const Output& output : event.outputs.of(outputs_)) {
     out.array();
-    out.integer(event.block);
-    out.integer(event.instruction);
-    out.integer(event.thread);
-    out.integer(event.start);
-    out.integer(event.end);
-    out.integer(event.held);
-    out.array();
-    for (const Output& output : event.outputs.of(outputs_)) {
-      out.array();
-      out.integer(output.bytes);
-      out.integer(output.memory);
-      out.close();
-    }
-    out.close();
-    out.array();
-    for (const Output& output : event.outputs.of(outputs_)) {
-      out.array();
-      out.text(name_of(output.allocation.kind));
-      out.integer(static_cast<std::int64_t>(output.allocation.bytes));
-      out.close();
-    }
-    out.close();
+    out.integer(output.bytes);
+    out.integer(output.memory);
     out.close();
   }
   out.close();
+  out.array();
+  for (const Output& output : event.outputs.of(outputs_)) {
+    out.array();
+    out.text(name_of(output.allocation.kind));
+    out.integer(static_cast<std::int64_t>(output.allocation.bytes));
+    out.close();
+  }
   out.close();
-  return out.str();
+  const Block& block = program_.blocks[static_cast<std::size_t>(event.block)];
+  const auto found = device_times_.find(&block.instructions[static_cast<std::size_t>(event.instruction)].node);
+  if (found != device_times_.end() && !found->second.empty()) {
+    out.integer(static_cast<std::int64_t>(found->second.front().nanoseconds));
+    out.text(found->second.front().device.name);
+    found->second.pop_front();
+  }
+  out.close();
+}
+
+void Trace::add_devices_to(Json& out) {
+  out.key("devices");
+  out.array();
+  for (const DevicePeak& peak : devices_) {
+    out.object();
+    out.text("name", peak.device.name);
+    out.integer("peak", peak.bytes);
+    describe_memory(out, peak.device);
+    out.close();
+  }
+  out.close();
 }
 
 Recording::Recording(Trace& trace, const Block& block, TF_Tensor* const* values)

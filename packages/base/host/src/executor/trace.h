@@ -3,11 +3,13 @@
 #define DRYSTONE_HOST_EXECUTOR_TRACE_H_
 
 #include <cstdint>
+#include <deque>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "core/json.h"
 #include "executor/plan.h"
 
 namespace drystone::host::executor {
@@ -31,6 +33,11 @@ class Trace {
   // Constants are left out.
   void add(const Block& block, const Instruction& in, std::int64_t start, TF_Tensor* const* outputs);
 
+  // Work of a node took so long on its device, in the order in which it ran; `node`: Instruction::node.
+  void add_device_time(const std::string* node, const DS_Device& device, std::uint64_t nanoseconds);
+  // What the run's values took there at most, of what the device has.
+  void add_device(DS_Device& device, std::int64_t peak);
+
   std::string json();
 
  private:
@@ -48,10 +55,21 @@ class Trace {
     std::int64_t memory;  // its number, -1: not followed
     Allocation allocation;
   };
+  struct DeviceTime {
+    const DS_Device& device;
+    std::uint64_t nanoseconds;
+  };
+  struct DevicePeak {
+    DS_Device& device;
+    std::int64_t bytes;
+  };
   struct Followed {
     std::int64_t number;
     std::int64_t uses;
   };
+
+  void add_to(Json& out, const Event& event);
+  void add_devices_to(Json& out);
 
   const Program& program_;
   std::mutex mutex_;
@@ -60,6 +78,8 @@ class Trace {
   std::int64_t held_ = 0;
   std::vector<Event> events_;
   std::vector<Output> outputs_;
+  std::unordered_map<const std::string*, std::deque<DeviceTime>> device_times_;
+  std::vector<DevicePeak> devices_;
 };
 
 // Takes notes of one block that runs in order, or in segments on several threads.

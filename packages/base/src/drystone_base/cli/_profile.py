@@ -60,4 +60,8 @@ def print_profile(record: Record) -> None:
     print_table("one run by op", columns, rows, right=("calls", "time", "share", "outputs"))
     if record.peak is not None:
         note(f"values took at most {size(record.peak)} at once")
+    for name, told in record.memory.items():
+        note(f"on {name} they took at most {size(told['peak'])}")
+    if took := sum(node.on_device or 0 for node in record.nodes):
+        note(f"the work of nodes on devices took {duration(took / 1e9)} there, by their timers")
     note("an op that calls functions counts without the nodes in them")

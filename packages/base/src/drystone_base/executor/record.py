@@ -24,9 +24,10 @@ if TYPE_CHECKING:
     from drystone_base.graph import Graph
     from drystone_base.kernels import Call
 
-__all__ = ["NodeRun", "Record", "kernel_name"]
+__all__ = ["NodeRun", "Record", "device_spans", "kernel_name"]
 
 _REST = "(executor)"
+_FIRST_LINE = 1 << 30  # numbers of lines of devices, beyond those of threads
 
 
 class NodeRun(NamedTuple):
@@ -41,7 +42,9 @@ class NodeRun(NamedTuple):
     ("small block", "large block", "heap", "arena", "borrowed", or "" for no array) and how many
     bytes it took, as ``drystone/session.h`` has it; empty for nodes of the reference executor.
     ``place`` are the numbers of its block and instruction in ``Session.describe``, of a node that
-    the native executor ran.
+    the native executor ran. ``device`` is the device of a plugin that its work was put on, from
+    ``start`` to ``end``, and ``on_device`` are the nanoseconds that this work took there; "" and
+    None of a device without timers.
     """
 
     node: str
@@ -56,6 +59,8 @@ class NodeRun(NamedTuple):
     outputs: tuple[tuple[int, int], ...] = ()
     place: tuple[int, int] = (-1, -1)
     allocations: tuple[tuple[str, int], ...] = ()
+    device: str = ""
+    on_device: int | None = None
 
     @property
     def seconds(self) -> float:
@@ -69,13 +74,16 @@ class Record:
 
     ``nodes`` are in the order in which they ended, so those inside a call come before it.
     ``devices`` has the XSpace proto that each plugin's profiler collected, by type of device, once
-    the record has ended.
+    the record has ended. ``memory`` has for each device of a plugin by name the most bytes that
+    values of a run took there (``peak``), and what the device said of its memory after the last
+    one: ``free``, ``total`` and ``allocator``, as ``drystone_host/device.h`` has them.
     """
 
     def __init__(self, devices: Mapping[str, XSpace] | None = None) -> None:
         self.devices: Mapping[str, XSpace] = {} if devices is None else devices
         self.nodes: list[NodeRun] = []
         self.runs: list[tuple[int, int]] = []
+        self.memory: dict[str, dict[str, Any]] = {}
 
     def __repr__(self) -> str:
         return f"<Record of {len(self.runs)} runs: {len(self.nodes)} nodes, {self.seconds:.6f} s>"
@@ -94,17 +102,19 @@ class Record:
         """One row per op, most time first: calls, seconds, share of all runs, bytes of outputs.
 
         Seconds leave out the nodes that ran inside (in the body of a loop, for one). Time that
-        no node accounts for is the row ``(executor)``.
+        no node accounts for is the row ``(executor)``. ``device_seconds`` are those of work on
+        devices, by their timers.
         """
         rows: dict[str, dict[str, Any]] = {}
         own, outermost = _own_times(self.nodes)
         for node, spent in zip(self.nodes, own, strict=True):
-            row = rows.setdefault(node.op, {"op": node.op, "calls": 0, "seconds": 0.0, "bytes": 0})
+            row = rows.setdefault(node.op, _row(node.op))
             row["calls"] += 1
+            row["device_seconds"] += (node.on_device or 0) / 1e9
             row["seconds"] += spent / 1e9
             row["bytes"] += node.bytes
         rest = max(0.0, self.seconds - outermost / 1e9)
-        rows[_REST] = {"op": _REST, "calls": 0, "seconds": rest, "bytes": 0}
+        rows[_REST] = _row(_REST) | {"seconds": rest}
         for row in rows.values():
             row["share"] = row["seconds"] / self.seconds if self.runs else 0.0
         return sorted(rows.values(), key=lambda row: -row["seconds"])
@@ -114,8 +124,16 @@ class Record:
         process = os.getpid()
         base = min((start for start, _ in self.runs), default=0)
         threads = {node.thread for node in self.nodes}
+        spans = device_spans(self.nodes)
+        lines = {name: _FIRST_LINE + k for k, name in enumerate(spans)}
         events = [_named("process_name", process, 0, "drystone")]
         events += [_named("thread_name", process, t, f"thread {t}") for t in sorted(threads)]
+        events += [_named("thread_name", process, lines[name], name) for name in spans]
+        for name, found in spans.items():
+            for node, start, end in found:
+                where = {"ts": (start - base) / 1e3, "pid": process, "tid": lines[name]}
+                took = {"ph": "X", "name": node.op, "cat": "device", "dur": (end - start) / 1e3}
+                events.append(took | where | {"args": {"node": node.node}})
         for node in self.nodes:
             where = {"ts": (node.start - base) / 1e3, "pid": process, "tid": node.thread}
             facts = {
@@ -190,7 +208,12 @@ class Record:
         Raises ``BadRequest`` (``bad-argument``) for what is no trace, or one of another plan.
         """
         try:
-            self.nodes += [_native_run(event, blocks) for event in json.loads(trace)["events"]]
+            told = json.loads(trace)
+            self.nodes += [_native_run(event, blocks) for event in told["events"]]
+            for device in told.get("devices", ()):
+                before = self.memory.get(device["name"], {}).get("peak", 0)
+                peak = max(before, device["peak"])
+                self.memory[device.pop("name")] = device | {"peak": peak}
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             raise BadRequest(
                 "this cannot be added to a record",
@@ -204,14 +227,36 @@ class Record:
 
 
 def _native_run(event: Sequence[Any], blocks: Sequence[dict[str, Any]]) -> NodeRun:
-    block, k, thread, start, end, held, outputs, allocations = event
+    block, k, thread, start, end, held, outputs, allocations, *there = event
     ran = blocks[block]["instructions"][k]
     total = sum(size for size, _ in outputs)
     return NodeRun(
         ran["node"], ran["op"], blocks[block]["name"], kernel_name(ran), thread,
         start, end, total, held, tuple(map(tuple, outputs)), (block, k),
-        tuple(map(tuple, allocations)),
+        tuple(map(tuple, allocations)), *reversed(there),
     )  # fmt: skip
+
+
+def device_spans(nodes: Sequence[NodeRun]) -> dict[str, list[tuple[NodeRun, int, int]]]:
+    """By device: nodes, with when their work there began and ended at the earliest.
+
+    A timer tells how long work took, not when: it is shown where it can have been first, once it
+    was put on the device, kernels and copies each after the one before.
+    """
+    found: dict[str, list[tuple[NodeRun, int, int]]] = {}
+    free: dict[str, int] = {}
+    for node in nodes:
+        if node.on_device is None:
+            continue
+        line = f"{node.device} copies" if node.op == "_Copy" else node.device
+        start = max(node.start, free.get(line, 0))
+        free[line] = start + node.on_device
+        found.setdefault(line, []).append((node, start, free[line]))
+    return found
+
+
+def _row(op: str) -> dict[str, Any]:
+    return {"op": op, "calls": 0, "seconds": 0.0, "device_seconds": 0.0, "bytes": 0}
 
 
 def kernel_name(instruction: dict[str, Any]) -> str:

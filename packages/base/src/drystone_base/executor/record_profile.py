@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from drystone_abi.protos import XSpace
+from drystone_base.executor.record import device_spans
 from drystone_base.files.writing import replace_file, writing
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def write_profile(
 def profile_of(
     nodes: Sequence[NodeRun], runs: Sequence[tuple[int, int]], devices: Iterable[XSpace] = ()
 ) -> XSpace:
-    """One plane with a line for each thread, and one for the runs; then those of ``devices``.
+    """One plane with a line for each thread, and one for the runs; one for each device whose timers
+    told what nodes took there; then those of ``devices``, which its profiler made.
 
     A node's event is named ``node:op``, as TensorFlow names it, which is how tools know ops.
     """
@@ -53,6 +55,10 @@ def profile_of(
     writer.add_runs(runs)
     for node in sorted(nodes, key=lambda n: n.start):
         writer.add_node(node)
+    for number, (name, found) in enumerate(device_spans(nodes).items(), 2):
+        line = _Plane(space.planes.add(id=number, name=name))
+        for node, start, end in found:
+            line.add_work(node, start, end)
     for one in devices:
         space.planes.extend(one.planes)
         space.errors.extend(one.errors)
@@ -85,6 +91,10 @@ class _Plane:
         if node.function:
             event.stats.add(metadata_id=2, str_value=node.function)
         event.stats.add(metadata_id=3, int64_value=node.bytes)
+
+    def add_work(self, node: NodeRun, start: int, end: int) -> None:
+        """An event on the only line of a device's plane."""
+        self._event(0, "work", f"{node.node}:{node.op}", start, end)
 
     def _event(self, thread: int, line: str, name: str, start: int, end: int) -> XEvent:
         if thread not in self._lines:
