@@ -132,8 +132,8 @@ class Record:
         for name, found in spans.items():
             for node, start, end in found:
                 where = {"ts": (start - base) / 1e3, "pid": process, "tid": lines[name]}
-                took = {"ph": "X", "name": node.op, "cat": "device", "dur": (end - start) / 1e3}
-                events.append(took | where | {"args": {"node": node.node}})
+                work = {"ph": "X", "name": node.op, "cat": "device", "dur": (end - start) / 1e3}
+                events.append(work | where | {"args": {"node": node.node}})
         for node in self.nodes:
             where = {"ts": (node.start - base) / 1e3, "pid": process, "tid": node.thread}
             facts = {
