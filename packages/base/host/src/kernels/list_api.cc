@@ -18,6 +18,7 @@ DS_TensorList& list_input(const TF_OpKernelContext& ctx, int i) {
   if (list == nullptr) {
     fail(TF_INVALID_ARGUMENT, "input " + std::to_string(i) + " is no tensor list");
   }
+  bring_to(*list, lane_of(*ctx.call));
   return *list;
 }
 
@@ -54,7 +55,10 @@ const DS_TensorList* DS_ViewList(TF_OpKernelContext* ctx, int i, DS_ListFacts* f
 
 DS_TensorList* DS_NewOutputList(TF_OpKernelContext* ctx, int i, const DS_ListFacts* facts) {
   DS_TensorList* out = nullptr;
-  tried(ctx, [&] { out = set_list(ctx, ctx->output_index(i), list_of(facts)); });
+  tried(ctx, [&] {
+    out = set_list(ctx, ctx->output_index(i), list_of(facts));
+    out->place = lane_of(*ctx->call);
+  });
   return out;
 }
 
@@ -100,7 +104,7 @@ TF_Bool DS_SetListItem(TF_OpKernelContext* ctx, DS_TensorList* list, int64_t k, 
     require(list, "list");
     auto item = ctx->input(ctx->input_index(input));
     check_dtype(*list, item->dtype);
-    list->at(k) = Item(item.release());
+    list->at(k) = Item(brought_to(std::move(item), lane_of(*ctx->call)).release());
   });
 }
 
@@ -118,7 +122,8 @@ TF_Bool DS_NewListItem(TF_OpKernelContext* ctx, DS_TensorList* list, int64_t k,
                        const int64_t* dims, int rank, DS_View* view) {
   return tried(ctx, [&] {
     require(list, "list");
-    Item made(new_tensor_that_fits(list->dtype, dims, rank));
+    Lane* const lane = lane_of(*ctx->call);
+    Item made(lane == nullptr ? new_tensor_that_fits(list->dtype, dims, rank) : lane->allocate(list->dtype, dims, rank));
     show(*made.get(), view);
     list->at(k) = std::move(made);
   });

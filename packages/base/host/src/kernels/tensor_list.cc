@@ -47,6 +47,25 @@ DS_TensorList* list_in(const TF_Tensor& tensor) noexcept {
   return &static_cast<ListMemory*>(tensor.memory->argument)->list;
 }
 
+std::unique_ptr<TF_Tensor> brought_to(std::unique_ptr<TF_Tensor> tensor, Lane* lane) {
+  Lane* const there = lane_of(*tensor);
+  if (there == lane) return tensor;
+  if (lane == nullptr) return on_host(*tensor);
+  if (there == nullptr) return lane->copy_of(*tensor);
+  if (&there->device() != &lane->device()) return lane->copy_of(*on_host(*tensor));
+  lane->follow(*tensor);
+  return tensor;
+}
+
+void bring_to(DS_TensorList& list, Lane* lane) {
+  if (list.place == lane) [[likely]] return;
+  for (Item& item : list.items) {
+    if (item.get() == nullptr) continue;
+    item = Item(brought_to(std::unique_ptr<TF_Tensor>(share(*item.get())), lane).release());
+  }
+  list.place = lane;
+}
+
 std::unique_ptr<TF_Tensor> list_tensor(DS_TensorList list) {
   auto memory = std::make_unique<ListMemory>(ListMemory{1, std::move(list)});
   std::unique_ptr<TF_Tensor> out(
@@ -135,7 +154,8 @@ TF_Tensor* DS_ListTensorItem(const DS_TensorList* list, int64_t k) {
   return answered<TF_Tensor*>(nullptr, [&]() -> TF_Tensor* {
     if (list == nullptr || k < 0 || static_cast<std::size_t>(k) >= list->items.size()) return nullptr;
     const TF_Tensor* item = list->items[static_cast<std::size_t>(k)].get();
-    return item == nullptr ? nullptr : share(*item);
+    if (item == nullptr) return nullptr;
+    return lane_of(*item) == nullptr ? share(*item) : on_host(*item).release();
   });
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/tensor.h"
+#include "device/lane.h"
 #include "drystone_host/kernels.h"
 
 namespace drystone::host::kernels {
@@ -45,6 +46,7 @@ struct DS_TensorList {
   std::vector<std::int64_t> dims;   // of elements
   std::int64_t limit = -1;
   std::vector<drystone::host::kernels::Item> items;
+  const drystone::host::Lane* place = nullptr;  // of whose memory elements are, NULL: of the host's
 
   // Fails with OUT_OF_RANGE for a bad index.
   drystone::host::kernels::Item& at(std::int64_t k);
@@ -54,6 +56,12 @@ struct DS_TensorList {
 };
 
 namespace drystone::host::kernels {
+
+// Has all elements lie where work of the lane finds them, NULL: in host memory. Who else holds the list sees the
+// same values.
+void bring_to(DS_TensorList& list, Lane* lane);
+// A tensor where work of the lane finds it.
+std::unique_ptr<TF_Tensor> brought_to(std::unique_ptr<TF_Tensor> tensor, Lane* lane);
 
 // The list in a tensor; NULL for a tensor without one.
 DS_TensorList* list_in(const TF_Tensor& tensor) noexcept;

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from device_graphs import ON, Build, x_of
+from device_graphs import ON, Build, both, x_of
 from drystone_conformance.strict_device import StrictDevice
 from google.protobuf import text_format
 
@@ -147,6 +147,40 @@ def test_what_a_device_has_no_memory_for_says_how_much_it_has(strict: StrictDevi
     ):
         session.run("y:0", {"x:0": row, "z:0": row.T})
     assert session.run("y:0", {"x:0": row[:, :3], "z:0": row[:, :3]}).shape == (1, 3)
+
+
+def test_elements_of_lists_stay_on_the_device(strict: StrictDevice) -> None:
+    """What a loop collects is copied to the host only where a kernel of the host needs it."""
+    b = Build()
+    of = {"element_dtype": FLOAT32}
+    shape = b.const("shape", [5, 3], INT32)
+    empty = b.graph.add(
+        "TensorListReserve",
+        "empty",
+        [shape, b.const("three", 3, INT32)],
+        attrs=of | {"shape_type": INT32},
+    )
+    out: Any = b.op("Neg", "n", b.feed("x"))
+    last = empty
+    for k in range(3):
+        index = b.const(f"k{k}", k, INT32)
+        last = b.graph.add("TensorListSetItem", f"set{k}", [last, index, out], attrs=of)
+        out = b.graph.add("TensorListGetItem", f"get{k}", [last, index, shape], attrs=of)
+        out = b.op("Exp", f"e{k}", out)
+    pushed = b.graph.add("TensorListPushBack", "push", [last, out], attrs=of)
+    popped = b.graph.add("TensorListPopBack", "pop", [pushed, shape], attrs=of)
+    b.op("Tanh", "y", (popped, 1))
+    b.graph.add("TensorListStack", "stack", [(popped, 0), shape], attrs=of | {"num_elements": 3})
+    there, here = both(b.graph, ["y:0", "stack:0"], {"x:0": x_of()})
+    for one, other in zip(there, here, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5)
+    session = Session(b.graph, SessionConfig(**ON))
+    session.run("y:0", {"x:0": x_of()})
+    strict.counted()
+    session.run("y:0", {"x:0": x_of()})
+    found = strict.counted()
+    assert (found["copies_in"], found["copies_out"], found["waits"]) == (1, 1, 1)
+    assert found["kernels"] == 1 + 3 * 3 + 3
 
 
 PROGRAM = """

@@ -39,5 +39,6 @@ typedef struct Recipe {
 /* Registers one kernel; `attr` and `other`: attributes that must be these types, or NULL. */
 void strict_register(const Recipe* recipe, const char* attr, TF_DataType type, const char* other, TF_DataType result);
 void strict_register_variables(void);
+void strict_register_lists(void);
 
 #endif /* STRICT_CALL_H_ */

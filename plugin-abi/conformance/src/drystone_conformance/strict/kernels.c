@@ -315,4 +315,5 @@ void TF_InitKernel(void) {
   }
   register_casts();
   strict_register_variables();
+  strict_register_lists();
 }
