@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 from plugin_files import VARIANTS, Compile, rewritten
 
+from drystone_base.cli import _plugins
 from drystone_base.cli._app import app
 from drystone_base.modules import wanted
 from drystone_base.plugins import _discover, _manager, _places, isolation
@@ -23,13 +24,14 @@ from drystone_base.plugins import _discover, _manager, _places, isolation
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An installation of its own, in which nothing has been loaded yet."""
+    """An installation of its own, in which nothing has been loaded yet, nor is of other tests."""
     for name in [n for n in os.environ if n.startswith("DRYSTONE_") and "HOST" not in n]:
         monkeypatch.delenv(name)
     for name in ("CACHE", "CONFIG"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name))
     monkeypatch.setattr(_manager, "manager", _manager.Manager())
     monkeypatch.setattr(isolation, "manager", _manager.manager)
+    monkeypatch.setattr(_plugins, "in_python", list)
     site = tmp_path / "site-packages" / "drystone-plugins"
     site.mkdir(parents=True)
     found = SimpleNamespace(path=[str(site.parent)], modules=sys.modules)
