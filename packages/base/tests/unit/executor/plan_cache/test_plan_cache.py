@@ -146,10 +146,9 @@ def _flipped(data: bytes) -> bytes:
     "damage",
     [
         lambda data: data[:0],
-        lambda data: data[: len(data) // 2],
         _flipped,
-        lambda data: b"x" + data,
         lambda data: data[:20] + b"\xff" * 8 + data[28:],
+        *seldom(lambda data: data[: len(data) // 2], lambda data: b"x" + data),
     ],
 )
 def test_a_damaged_file_is_replaced(kept: Cached, damage: Callable[[bytes], bytes]) -> None:
@@ -166,9 +165,9 @@ def test_a_damaged_file_is_replaced(kept: Cached, damage: Callable[[bytes], byte
     "facts",
     [
         {"constants_at": -1},
-        {"constants_at": "0"},
         {"plan_size": None},
         *seldom(
+            {"constants_at": "0"},
             {"constants": [[3, [2, 3], 0, 1 << 40]]},
             {"constants": [[3, [-2, 3], 0, 0]]},
             {"constants": [[7, [1], 0, 0]]},
@@ -282,7 +281,7 @@ def test_nothing_is_noted_of_a_file_that_changed_a_moment_ago(kept: Cached) -> N
     assert is_hashed(kept)
 
 
-@pytest.mark.parametrize("digest", [None, 7, "", "0" * 63])
+@pytest.mark.parametrize("digest", [None, "0" * 63, *seldom(7, "")])
 def test_a_note_of_no_digest_is_none(kept: Cached, digest: Any) -> None:
     from drystone_base.files.store import Store
 
