@@ -18,8 +18,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLooks{50};    // between two questions to the embedder
-constexpr std::chrono::milliseconds kMoment{220};  // for a kernel that looks whether it should stop
-constexpr std::chrono::milliseconds kLastMoment{120};  // for one that was interrupted
+// From when a run should have ended. Both count from there, so that on a busy machine one late wake-up is
+// not added to the next.
+constexpr std::chrono::milliseconds kMoment{180};  // for a kernel that looks whether it should stop
+constexpr std::chrono::milliseconds kLastMoment{290};  // for one that was interrupted
 constexpr std::chrono::milliseconds kBrief{20};    // of a run that its own thread may be kept from
 
 // One run: shared by its caller and its thread.
@@ -79,7 +81,7 @@ class Job : public Task {
       lock.lock();
       if (why == RunStop::Why::none) continue;
       stop_.end(why);
-      if (!ends(lock, given)) leave(lock, given.was_left);
+      if (!ends(lock, given, std::min(until, Clock::now()))) leave(lock, given.was_left);
       break;
     }
     if (error_ != nullptr) std::rethrow_exception(error_);  // of a run that was stopped says so
@@ -115,15 +117,16 @@ class Job : public Task {
     return Clock::now() >= until ? RunStop::Why::time : RunStop::Why::none;
   }
 
-  // Whether it ends by itself, or else when the embedder's callback is interrupted. With the lock.
-  bool ends(std::unique_lock<std::mutex>& lock, const DS_RunOptions& given) {
+  // Whether it ends by itself, or else when the embedder's callback is interrupted; it should have ended
+  // at `due`. With the lock.
+  bool ends(std::unique_lock<std::mutex>& lock, const DS_RunOptions& given, Clock::time_point due) {
     const auto is_over = [&] { return is_over_; };
-    if (changed_.wait_for(lock, kMoment, is_over)) return true;
+    if (changed_.wait_until(lock, due + kMoment, is_over)) return true;
     if (given.interrupt == nullptr) return false;
     lock.unlock();
     given.interrupt(given.run_context);
     lock.lock();
-    return changed_.wait_for(lock, kLastMoment, is_over);
+    return changed_.wait_until(lock, due + kLastMoment, is_over);
   }
 
   // Goes on without it. With the lock; unless it has ended just now.

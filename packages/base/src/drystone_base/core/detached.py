@@ -27,7 +27,7 @@ LOOKS: Final = 0.2
 Pressed while a wait is under way, it ends it; but just before, the interpreter's handler has run
 already, and a wait without an end would not hear of it.
 """
-MOMENT: Final = 0.22
+MOMENT: Final = 0.18
 """Seconds that kernels, which look at the time themselves, have to end before they are stopped."""
 
 
