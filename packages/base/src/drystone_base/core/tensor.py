@@ -197,9 +197,17 @@ def _from_content(
             len(content),
             needed,
         )
-    if dtype is dtypes.BOOL and needed and (worst := int(np.frombuffer(content, "u1").max())) > 1:
-        raise _bad("a constant tensor of bool holds bytes that are neither", worst, "0 or 1")
+    if dtype is dtypes.BOOL:
+        _check_bools(np.frombuffer(content, np.uint8))
     return np.frombuffer(content, dtype.np).reshape(shape)
+
+
+def _check_bools(values: np.ndarray[Any, Any]) -> None:
+    """Fail unless each byte is 0 or 1; raises ``OutOfTime`` between pieces."""
+    for k in range(0, len(values), _PIECE_BYTES):
+        look()
+        if (worst := int(values[k : k + _PIECE_BYTES].max())) > 1:
+            raise _bad("a constant tensor of bool holds bytes that are neither", worst, "0 or 1")
 
 
 def _texts_of(content: memoryview, count: int) -> list[bytes]:
@@ -210,7 +218,9 @@ def _texts_of(content: memoryview, count: int) -> list[bytes]:
     lengths: list[int] = []
     end = 0
     try:
-        for _ in range(count):
+        for k in range(count):
+            if not k % _PIECE:
+                look()
             length, end = read_varint(content, end)
             lengths.append(length)
     except BadModelFile:  # also of an absurd count: each length is a byte at least

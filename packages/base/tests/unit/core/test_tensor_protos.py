@@ -15,6 +15,7 @@ from drystone_base.core import dtypes
 from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import DrystoneError, GraphError, HostError
 from drystone_base.core.tensor import from_proto, to_proto
+from drystone_base.core.time_limits import OutOfTime, until
 from drystone_base.graph import Graph, held_tensor
 from drystone_base.host import _lib, available
 from drystone_base.host.buffer import filled
@@ -86,7 +87,7 @@ def test_damaged_strings(size: int, content: bytes, what: str) -> None:
             by_host(proto)
 
 
-@pytest.mark.parametrize("length", [2, 200_000])  # large contents are left in their file
+@pytest.mark.parametrize("length", [2, 9, 200_000])  # large contents are left in their file
 def test_a_truth_value_is_one_or_none(length: int) -> None:
     """TensorFlow refuses other bytes; NumPy would take 2 for true, and not for equal to true."""
     content = bytes([1, *bytes(length - 2), 2])
@@ -212,3 +213,13 @@ def test_numbers_beyond_a_narrow_dtype_lose_their_upper_bits(number: int, field:
     assert from_proto(proto).view(bits).tolist() == want
     if available():
         assert by_host(proto).view(bits).tolist() == want
+
+
+@pytest.mark.parametrize("dtype", [dtypes.BOOL, dtypes.STRING])
+def test_checks_of_contents_look_at_the_time(dtype: DType) -> None:
+    """A gigabyte of them takes seconds on a busy machine: a deadline ends it between pieces."""
+    proto = TensorProto(dtype=dtype.number, tensor_content=bytes(9))  # type: ignore[arg-type]
+    proto.tensor_shape.dim.add(size=9)
+    with until(0.0), pytest.raises(OutOfTime):
+        from_proto(proto)
+    assert from_proto(proto).shape == (9,)
