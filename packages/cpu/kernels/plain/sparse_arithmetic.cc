@@ -137,6 +137,7 @@ class Reduce {
   explicit Reduce(const Node& node) : keeps_(node.boolean("keep_dims")) {}
   void compute(Call& call) const {
     const Sparse x(call.input(0), call.input(1), call.input(2));
+    x.check_elements();
     x.check_inside();
     const std::vector<std::size_t> kept = kept_dims(x, call.input(3));
     const Groups groups(x, kept);

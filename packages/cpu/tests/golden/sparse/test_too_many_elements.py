@@ -13,4 +13,6 @@ def test_numbers_of_elements(dims: list[int]) -> None:
     assert_agrees("SparseConcat", rows, rows, values, values, shape, shape, concat_dim=1, N=2)
     assert_agrees("SparseConcat", rows, rows, values, values, shape, shape, concat_dim=0, N=2)
     assert_agrees("SparseSoftmax", rows, values, shape, exact=False)
+    for op in ("SparseReduceSumSparse", "SparseReduceMaxSparse"):
+        assert_agrees(op, rows, values, shape, np.array([1], np.int32), keep_dims=True)
     assert_agrees("SparseReshape", rows, shape, np.array([-1], np.int64))

@@ -127,7 +127,7 @@ def _cross(
 ) -> tuple[list[Any], Array]:
     """All crosses, example by example, the last column fastest; how many each example has."""
     batch = len(columns[0][1]) - 1 if columns else 0
-    lengths = np.array([np.diff(ends) for _, ends in columns], object).reshape(-1, batch)
+    lengths = np.array([np.diff(ends) for _, ends in columns], object).reshape(len(columns), batch)
     counts = lengths.prod(axis=0) if columns else np.zeros(batch, object)
     check_size(call, (int(counts.sum()),), np.dtype(np.int64))
     out: list[Any] = []

@@ -133,6 +133,7 @@ def _reduced(
 ) -> tuple[Array, Array, list[int]]:
     """Index vectors that remain in order, their reduced values, and the dimensions that remain."""
     check_sparse(call, indices, values, shape)
+    check_elements(call, shape)
     bad_rows(call, indices, shape.tolist())
     call.require(
         axes.ndim <= 1, "reduction_axes must be a scalar or vector", found=list(axes.shape)

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pytest
 from stateful import Bench, i32, i64
 
 ROWS = i64([[0, 0], [1, 0], [1, 1]])
@@ -39,6 +40,21 @@ def test_crosses_that_do_not_fit_in_memory_are_refused_before_they_are_made() ->
     kinds = {"N": 0, "sparse_types": [], "dense_types": ["int64"] * 3}
     Bench().fails("INVALID_ARGUMENT", "63 bits", "SparseCrossV2", wide, wide, wide,
                   np.array(b"-", object), **kinds)  # fmt: skip
+
+
+@pytest.mark.parametrize("columns", [0, 1, 2])
+def test_no_examples_or_no_columns_give_no_crosses(columns: int) -> None:
+    dense = [np.zeros((0, 2), np.int64)] * columns
+    kinds = {"N": 0, "sparse_types": [], "dense_types": ["int64"] * columns}
+    plain = {"num_buckets": 5, "hash_key": 3, "internal_type": "int64", **kinds}
+    run, none = Bench(), i64([0, 0]).tolist()
+    keyed = [np.int64(5), np.bool_(False), i64([1, 2])]
+    for out in (
+        run.all("SparseCross", *dense, hashed_output=True, out_type="int64", **plain),
+        run.all("SparseCrossV2", *dense, np.array(b"-", object), **kinds),
+        run.all("SparseCrossHashed", *dense, *keyed, **kinds),
+    ):
+        assert [out[0].shape, out[1].shape, out[2].tolist()] == [(0, 2), (0,), none]
 
 
 def test_scripts_have_icus_numbers() -> None:

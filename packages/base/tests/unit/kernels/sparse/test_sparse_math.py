@@ -86,3 +86,13 @@ def test_refusals_and_inference() -> None:
     known = [None, None, np.array([3, 4]), None]
     shapes: list[Any] = [(-1, 2), (-1,), (2,), (4, -2)]
     assert infer_shapes("SparseTensorDenseMatMul", shapes, values=known) == [(3, -2)]
+
+
+@pytest.mark.parametrize(
+    "op",
+    ["SparseReduceSum", "SparseReduceSumSparse", "SparseReduceMax", "SparseReduceMaxSparse"],
+)
+def test_reductions_of_more_elements_than_64_bits_count_are_refused(op: str) -> None:
+    shape = np.array([2, 2**63 - 1, 2], np.int64)
+    with pytest.raises(KernelError, match="the number of elements must fit 64 bits"):
+        run_op(op, np.zeros((1, 3), np.int64), np.ones(1), shape, np.array([1], np.int32))
