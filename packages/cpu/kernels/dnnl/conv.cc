@@ -153,10 +153,11 @@ class Convolution {
   void compute(Call& call) {
     const Tensor x = call.input(0);
     const Tensor w = call.input(1);
-    Geometry g = windows_.place(x.dims(), w.dims());
+    Geometry g = windows_.place(x.dims(), w.dims(), Empty::allowed);
     g.type = type_of(x.dtype());
     const bool first = windows_.channels_first();
     const Dims result = g.output(first);
+    check_elements(x, w, g, product(result));
     const std::int64_t area = product(g.out);
     const Placed placed{first ? g.batch : g.batch * area, g.count, first ? area : 1};
     const std::vector<Tensor> more = fusion_.inputs(call, 2, result, placed);
@@ -174,6 +175,14 @@ class Convolution {
   }
 
  private:
+  // Fails where the reference refuses a filter without elements, or an image without channels.
+  void check_elements(const Tensor& x, const Tensor& w, const Geometry& g, std::int64_t results) const {
+    if (windows_.is_depthwise()) return;
+    require(w.count() > 0 || (kSpatial == 2 && (x.count() == 0 || results == 0)),
+            "the filter must have elements");
+    require(g.channels > 0 || kSpatial == 2 || results == 0, "the input must have channels");
+  }
+
   // Whether it is one row times a matrix: one place of one example, as layers after a global mean have.
   bool is_row(const Call& call, const Tensor& x, const Geometry& g) const {
     return x.count() == g.channels && g.batch * product(g.out) * product(g.size) == 1 &&

@@ -141,7 +141,8 @@ class InputGradient {
       dims.push_back(w.dim(kSpatial));
     }
     check_dims(dims);
-    const Geometry g = windows_.place(dims, w.dims());
+    const Geometry g = windows_.place(dims, w.dims(), Empty::allowed);
+    require(kIsDepthwise || g.channels > 0, "there must be channels to take a gradient for");
     check_gradient(dy, g, windows_);
     const Tensor dx = call.output(0, dims);
     if (dx.count() == 0) return;
@@ -218,7 +219,9 @@ class FilterGradient {
             "input and out_backprop must have the rank of the convolution");
     const Dims dims = sizes(call.input(1), kSpatial + 2, kSpatial + 2);
     check_dims(dims);
-    const Geometry g = windows_.place(x.dims(), dims);
+    const Geometry g = windows_.place(x.dims(), dims, Empty::allowed);
+    require(kIsDepthwise || g.channels > 0 || (kSpatial == 2 && product(dims) == 0),
+            "there must be channels to take a gradient for");
     check_gradient(dy, g, windows_);
     const Tensor dw = call.output(0, dims);
     if (dw.count() == 0) return;

@@ -74,11 +74,12 @@ void Windows::check() const {
   }
 }
 
-void Windows::slide(Geometry& g, std::size_t k) const {
+void Windows::slide(Geometry& g, std::size_t k, Empty empty) const {
   const std::size_t axis = k + (channels_first_ ? 2 : 1);
   const std::int64_t stride = strides_[axis];
   const std::int64_t dilation = dilations_[axis];
-  require(in_range(g.size[k]), "windows, strides and dilations must be positive");
+  require(in_range(g.size[k]) || (g.size[k] == 0 && empty == Empty::allowed),
+          "windows, strides and dilations must be positive");
   std::int64_t extent = 0;
   require(!__builtin_mul_overflow(g.size[k] - 1, dilation, &extent) && extent < 4 * kLargest - 1,
           "the window is too large");
@@ -107,7 +108,7 @@ void Windows::slide(Geometry& g, std::size_t k) const {
   g.after.push_back(after);
 }
 
-Geometry Windows::place(DimsView input, DimsView filter) const {
+Geometry Windows::place(DimsView input, DimsView filter, Empty empty) const {
   const std::size_t rank = spatial_ + 2;
   require(input.size() == rank, "the input must have the rank of the convolution");
   require(filter.size() == rank, "the filter must have the rank of the convolution");
@@ -123,7 +124,8 @@ Geometry Windows::place(DimsView input, DimsView filter) const {
     require(!__builtin_mul_overflow(depth, last, &g.count), "the filter is too large");
   } else {
     require(
-        g.channels > 0 && depth > 0 && g.channels % depth == 0 && last % (g.channels / depth) == 0,
+        (g.channels > 0 || empty == Empty::allowed) && depth > 0 && g.channels % depth == 0 &&
+            last % std::max<std::int64_t>(g.channels / depth, 1) == 0,
         "input channels must be a multiple of the filter's, and its outputs of the groups");
     g.groups = g.channels / depth;
     g.depth = depth;
@@ -134,7 +136,7 @@ Geometry Windows::place(DimsView input, DimsView filter) const {
     g.spatial.push_back(input[k + (channels_first_ ? 2 : 1)]);
     g.size.push_back(filter[k]);
   }
-  for (std::size_t k = 0; k < spatial_; ++k) slide(g, k);
+  for (std::size_t k = 0; k < spatial_; ++k) slide(g, k, empty);
   return g;
 }
 

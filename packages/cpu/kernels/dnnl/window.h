@@ -36,6 +36,9 @@ struct Geometry {
   Dims dims(const Dims& inner, std::int64_t channel, bool channels_first) const;
 };
 
+// Whether filters and channels may be none, of which nothing is summed.
+enum class Empty { refused, allowed };
+
 // Attributes of a node that slides windows.
 class Windows {
  public:
@@ -44,7 +47,7 @@ class Windows {
   Windows(const Node& node, std::size_t spatial, bool is_depthwise);
 
   // Fails with INVALID_ARGUMENT for shapes that do not go together.
-  Geometry place(DimsView input, DimsView filter) const;
+  Geometry place(DimsView input, DimsView filter, Empty empty = Empty::refused) const;
 
   bool channels_first() const { return channels_first_; }
   std::size_t spatial() const { return spatial_; }
@@ -52,7 +55,7 @@ class Windows {
 
  private:
   void check() const;
-  void slide(Geometry& out, std::size_t axis) const;
+  void slide(Geometry& out, std::size_t axis, Empty empty) const;
 
   std::size_t spatial_;
   bool is_depthwise_;

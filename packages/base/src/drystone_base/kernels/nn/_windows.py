@@ -112,10 +112,12 @@ def window_of(
     *,
     strides: Sequence[int] | None = None,
     data_format: str | None = None,
+    least: int = 1,
 ) -> Window:
     """The window that a node's ``strides``, ``dilations`` and ``padding`` describe.
 
     ``strides`` replaces the attribute where the op takes strides as an input (per dimension).
+    ``least`` is how small a window may be: a filter may have no elements, a pool may not.
     """
     attrs = call.attrs
     layout = data_format or attrs.get("data_format") or ""
@@ -126,10 +128,10 @@ def window_of(
     _check_outer(call, steps, rates, layout)
     moves, spread = spatial_values(steps, layout), spatial_values(rates, layout)
     call.require(
-        min(*moves, *spread, *size) > 0,
+        min(*moves, *spread) > 0 and min(size) >= least,
         "windows, strides and dilations must be positive",
         found=f"window {list(size)}, strides {moves}, dilations {spread}",
-        needed="1 or more",
+        needed="1 or more" if least else "1 or more, windows 0 or more",
     )
     pairs = _explicit(call, rank, layout) or [attrs["padding"]] * len(spatial)
     rows = zip(spatial, size, moves, spread, pairs, strict=True)

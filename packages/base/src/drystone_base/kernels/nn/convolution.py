@@ -71,7 +71,7 @@ def _check_ranks(call: Call, rank: int, **tensors: Array) -> None:
 def _check_channels(call: Call, channels: int, filter_shape: Sequence[int]) -> None:
     depth, count = filter_shape[-2:]
     call.require(
-        channels > 0 and depth > 0 and channels % depth == 0 and count % (channels // depth) == 0,
+        depth > 0 and channels % depth == 0 and count % max(channels // depth, 1) == 0,
         "input channels must be a multiple of the filter's, and its outputs of the groups",
         found=f"{channels} channels, filter {list(filter_shape)}",
         needed="channels = groups x filter depth",
@@ -80,14 +80,43 @@ def _check_channels(call: Call, channels: int, filter_shape: Sequence[int]) -> N
 
 def _plan(call: Call, spatial: Sequence[int], channels: int, filters: Sequence[int]) -> Window:
     _check_channels(call, channels, filters)
-    return window_of(call, spatial, filters[:-2])
+    return window_of(call, spatial, filters[:-2], least=0)
+
+
+def _check_some_channels(call: Call, channels: int) -> None:
+    call.require(
+        channels > 0,
+        "there must be channels to take a gradient for",
+        found=channels,
+        needed="1 or more",
+    )
+
+
+def _check_elements(call: Call, x: Array, filters: Array, out: Sequence[int]) -> None:
+    """Fail where TensorFlow refuses a filter without elements, or images without channels."""
+    is_volume, found = call.op.endswith("Conv3D"), f"{list(x.shape)}, filter {list(filters.shape)}"
+    call.require(
+        filters.size or not (is_volume or (x.size and 0 not in out)),
+        "the filter must have elements",
+        found=found,
+        needed="no dimension of 0",
+    )
+    call.require(
+        x.shape[1 if _layout(call).startswith("NC") else -1] or not is_volume or 0 in out,
+        "the input must have channels",
+        found=found,
+        needed="1 or more",
+    )
 
 
 def forward(call: Call, x: Array, filters: Array, layout: str) -> Array:
     """``x`` in ``layout`` convolved with ``filters`` as the node's attributes say."""
     source = channels_last(x, layout)
     window = _plan(call, source.shape[1:-1], source.shape[-1], filters.shape)
-    check_size(call, (x.shape[0], *window.out, filters.shape[-1]), x.dtype)
+    dims = check_size(call, (x.shape[0], *window.out, filters.shape[-1]), x.dtype)
+    _check_elements(call, x, filters, dims)
+    if not (x.size and filters.size):
+        return from_channels_last(np.zeros(dims, x.dtype), layout)
     out = convolve(widen(source), widen(filters), window).astype(x.dtype, copy=False)
     return from_channels_last(out, layout)
 
@@ -159,8 +188,11 @@ def input_gradient(
     grad = channels_last(dy, layout)
     first = layout.startswith("NC")
     spatial, channels = (shape[2:], shape[1]) if first else (shape[1:-1], shape[-1])
+    _check_some_channels(call, channels)
     window = _plan(call, spatial, channels, filters.shape)
     _check_gradient(call, grad, (shape[0], *window.out, filters.shape[-1]))
+    if not (filters.size and grad.size) or 0 in shape:
+        return np.zeros(shape, dy.dtype)
     depth, count = filters.shape[-2:]
     groups = _groups(channels, depth)
     weights = widen(filters).reshape(*window.size, depth, groups, count // groups)
@@ -200,9 +232,13 @@ def conv_backprop_filter_like(call: Call, x: Array, filters: Array, dy: Array) -
 def filter_gradient(call: Call, x: Array, shape: tuple[int, ...], dy: Array, layout: str) -> Array:
     """For each filter element, what it read times the output gradient, summed over positions."""
     source, grad = channels_last(x, layout), channels_last(dy, layout)
+    if call.op.startswith("Conv3D") or 0 not in shape:
+        _check_some_channels(call, source.shape[-1])
     window = _plan(call, source.shape[1:-1], source.shape[-1], shape)
     _check_gradient(call, grad, (x.shape[0], *window.out, shape[-1]))
     check_size(call, shape, dy.dtype)
+    if not (x.size and grad.size) or 0 in shape:
+        return np.zeros(shape, dy.dtype)
     depth, count = shape[-2:]
     groups = _groups(source.shape[-1], depth)
     rows = widen(grad).reshape(-1, groups, count // groups).swapaxes(0, 1)

@@ -25,7 +25,7 @@ def _plan(call: Call, spatial: Sequence[int], channels: int, filters: Sequence[i
         found=f"{channels} channels, filter {list(filters)}",
         needed="rank 4 and equal channels",
     )
-    return window_of(call, spatial, filters[:2])
+    return window_of(call, spatial, filters[:2], least=0)
 
 
 @quiet

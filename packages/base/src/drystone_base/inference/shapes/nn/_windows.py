@@ -33,8 +33,12 @@ def slid(
     *,
     data_format: str,
     attrs: Mapping[str, Any] | None = None,
+    least: int = 1,
 ) -> tuple[int, ...]:
-    """Output dims along the spatial axes; ``strides`` is per dimension, -1 where not known."""
+    """Output dims along the spatial axes; ``strides`` is per dimension, -1 where not known.
+
+    ``least`` is how small a window may be: a filter may have no elements, a pool may not.
+    """
     given = attrs if attrs is not None else c.attrs
     rates = given.get("dilations") or given.get("rates") or [1] * len(strides)
     if len(strides) != len(spatial) + 2 or len(rates) != len(strides):
@@ -52,11 +56,17 @@ def slid(
     pairs = explicit_pairs(given, data_format) or [given["padding"]] * len(spatial)
     moves, spread = spatial_values(strides, data_format), spatial_values(rates, data_format)
     rows = zip(spatial, window, moves, spread, pairs, strict=True)
-    return tuple(_slid(c, *row) for row in rows)
+    return tuple(_slid(c, *row, least) for row in rows)
 
 
 def _slid(
-    c: ShapeCall, size: int, window: int, stride: int, rate: int, padding: str | tuple[int, int]
+    c: ShapeCall,
+    size: int,
+    window: int,
+    stride: int,
+    rate: int,
+    padding: str | tuple[int, int],
+    least: int,
 ) -> int:
     if padding == "SAME" and stride == 1:
         return size
@@ -64,13 +74,13 @@ def _slid(
         return size
     if size < 0 or stride == UNKNOWN or (window < 0 and padding != "SAME"):
         return UNKNOWN
-    if stride < 1 or rate < 1 or window == 0:
+    if stride < 1 or rate < 1 or 0 <= window < least:
         c.fail(
             "windows, strides and dilations must be positive",
             found=f"window {window}, stride {stride}, dilation {rate}",
             needed="1 or more",
         )
-    count = slide(size, max(window, 1), stride, rate, padding)[0]
+    count = slide(size, window, stride, rate, padding)[0]
     if count < 0:
         c.fail(
             "computed output size would be negative",

@@ -14,7 +14,7 @@ def _layout(c: ShapeCall) -> str:
 
 
 def _check_depth(c: ShapeCall, channels: int, depth: int) -> None:
-    if 0 in (depth, channels) or (channels >= 0 and depth > 0 and channels % depth):
+    if depth == 0 or (channels >= 0 and depth > 0 and channels % depth):
         c.fail(
             "input channels must be a multiple of the filter's",
             found=f"{channels} and {depth}",
@@ -27,7 +27,7 @@ def convolved(c: ShapeCall, given: Shape, rank: int) -> Shape:
     dims, filters = c.with_rank(given, rank), c.with_rank(c.shape(1), rank)
     batch, spatial, channels = split(dims, _layout(c))
     _check_depth(c, channels, filters[-2])
-    out = slid(c, spatial, filters[:-2], c.attrs["strides"], data_format=_layout(c))
+    out = slid(c, spatial, filters[:-2], c.attrs["strides"], data_format=_layout(c), least=0)
     return assemble(batch, out, filters[-1], _layout(c))
 
 
@@ -76,7 +76,7 @@ def depthwise(c: ShapeCall) -> list[Shape]:
     depth = c.merge_dim(channels, filters[2])
     known = depth >= 0 and filters[3] >= 0
     same = depth if filters[3] == 1 else UNKNOWN
-    out = slid(c, spatial, filters[:2], c.attrs["strides"], data_format=_layout(c))
+    out = slid(c, spatial, filters[:2], c.attrs["strides"], data_format=_layout(c), least=0)
     return [assemble(batch, out, depth * filters[3] if known else same, _layout(c))]
 
 
