@@ -71,8 +71,13 @@ def _subnormal_elements(item: Case, want: Any) -> bool:
     if not has_subnormal(item):
         return False
     values = [np.asarray(v) for v in item.inputs]
+    floats = [v for v in values if "float" in v.dtype.name]
+    try:
+        np.broadcast_shapes(*(v.shape for v in floats))
+    except ValueError:  # no element of one belongs to one of the other
+        return False
     odd: Any = False
-    for value in (v for v in values if "float" in v.dtype.name):
+    for value in floats:
         wide = np.abs(value.astype(np.float64))
         odd = odd | ((wide > 0) & (wide < float(_tiny(value.dtype))))
     pairs = both(item, want)
