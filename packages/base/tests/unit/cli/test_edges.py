@@ -54,7 +54,7 @@ def model(tmp_path: Path) -> str:
             "Invalid value for '--repeat': 0 is not in the range x>=1.",
             "run [OPTIONS] MODEL",
         ),
-        (("run", "m.pb", "--jsn", "--json"), "No such option '--jsn'.", "run [OPTIONS] MODEL"),
+        (("run", "m.pb", "--jsn", "--json"), "No such option", "run [OPTIONS] MODEL"),
         (
             ("plugins", "check", "--json"),
             "Missing argument 'FILE'.",
