@@ -21,6 +21,7 @@ TESTS = "packages/base/tests"
 GRAPHS = (
     f"{TESTS}/unit/executor/test_devices.py",
     f"{TESTS}/unit/executor/test_variables_on_devices.py",
+    f"{TESTS}/unit/executor/test_device_work.py",
 )
 MODELS = f"{TESTS}/golden/test_models_on_devices.py"
 

@@ -212,7 +212,7 @@ void strict_enqueue(SP_Stream stream, const char* node, Work* work, const Range*
   if (op != NULL) {
     op->work = work;
     op->count = count;
-    memcpy(op->ranges, ranges, (size_t)count * sizeof *ranges);
+    if (count > 0) memcpy(op->ranges, ranges, (size_t)count * sizeof *ranges);
     if (strict_claim(stream->device, node, op->ranges, count)) {
       put(stream, op);
       return;
