@@ -15,7 +15,7 @@ from drystone_pjrt.stablehlo.writer import Refused, Value, Writer, integers, ten
 __all__: list[str] = []
 
 _FUNCTIONS: Final = {
-    "TensorScatterAdd": "add", "TensorScatterMax": "maximum", "TensorScatterMin": "minimum",
+    "TensorScatterAdd": "add", "TensorScatterMax": "GT", "TensorScatterMin": "LT",
     "TensorScatterUpdate": "",
 }  # fmt: skip
 
@@ -105,11 +105,21 @@ def _scattered(w: Writer, s: Site, x: Value, places: Value, updates: Value, func
     attrs = (
         f"scatter_dimension_numbers = {numbers}, indices_are_sorted = false, unique_indices = false"
     )
-    region = w.region(f"stablehlo.{function}", x.dtype) if function else _second(x.dtype)
+    own = function in ("GT", "LT", "")
+    region = _chosen(x.dtype, function) if own else w.region(f"stablehlo.{function}", x.dtype)
     return w.op("stablehlo.scatter", [x, places, updates], x.shape, x.dtype, attrs, region)
 
 
-def _second(dtype: np.dtype[Any]) -> str:
-    """A function that gives its second operand."""
-    kind = tensor((), dtype)
-    return f'^bb0(%old: {kind}, %new: {kind}): "stablehlo.return"(%new) : ({kind}) -> ()'
+def _chosen(dtype: np.dtype[Any], how: str) -> str:
+    """A function that gives its second operand, or does if that is ``how`` to the first: an update
+    that is no number is no extreme."""
+    kind, truth = tensor((), dtype), tensor((), np.dtype(bool))
+    head = f"^bb0(%old: {kind}, %new: {kind}): "
+    if not how:
+        return f'{head}"stablehlo.return"(%new) : ({kind}) -> ()'
+    return (
+        f'{head}%is = "stablehlo.compare"(%new, %old) {{comparison_direction = '
+        f"#stablehlo<comparison_direction {how}>}} : ({kind}, {kind}) -> {truth} "
+        f'%got = "stablehlo.select"(%is, %new, %old) : ({truth}, {kind}, {kind}) -> {kind} '
+        f'"stablehlo.return"(%got) : ({kind}) -> ()'
+    )
