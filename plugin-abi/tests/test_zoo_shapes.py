@@ -49,7 +49,7 @@ from drystone_base.plugins import load_library
 
 load_library(sys.argv[1], policy="allow_unverified")
 graph = Graph()
-x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": (6,)})
+x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT32, "shape": None})
 y = graph.add("Neg", "y", [x], attrs={"T": FLOAT32})
 axis = graph.add("Const", "axis", attrs={"dtype": INT32, "value": TensorAttr(array=np.int32(0))})
 graph.add("Split", "s", [axis, x], attrs={"T": FLOAT32, "num_split": 3})
