@@ -47,6 +47,7 @@ void* strict_create(TF_OpKernelConstruction* ctx) {
   read_flag(ctx, "keep_dims", &attrs->keep_dims, status);
   read_flag(ctx, "use_nesterov", &attrs->use_nesterov, status);
   read_flag(ctx, "validate_shape", &attrs->validate_shape, status);
+  read_flag(ctx, "resize_if_index_out_of_bounds", &attrs->grows, status);
   read_text(ctx, "var_name", attrs->variable, sizeof attrs->variable, status);
   read_shape(ctx, attrs, status);
   read_four(ctx, "strides", attrs->strides, status);

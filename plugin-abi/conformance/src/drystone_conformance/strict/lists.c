@@ -25,8 +25,11 @@ static void set_item(void* attrs, TF_OpKernelContext* ctx) {
   Call call;
   strict_begin(&call, ctx, attrs);
   const int64_t index = number_of(&call, 1);
-  DS_TensorList* const list = is_well(&call) ? DS_ChangeList(ctx, 0, 0) : NULL;
-  if (list != NULL) DS_SetListItem(ctx, list, index, 2);
+  DS_ListFacts facts = DS_LIST_FACTS_INIT;
+  const bool is_list = is_well(&call) && DS_ViewList(ctx, 0, &facts) != NULL;
+  DS_TensorList* const list = is_list ? DS_ChangeList(ctx, 0, 0) : NULL;
+  const bool grows = list != NULL && call.task->attrs.grows && index >= facts.length;
+  if (list != NULL && (!grows || DS_ResizeList(ctx, list, index + 1))) DS_SetListItem(ctx, list, index, 2);
   strict_end(&call);
 }
 

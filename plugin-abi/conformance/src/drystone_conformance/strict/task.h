@@ -18,7 +18,7 @@ typedef struct Value {
 
 /* Attributes of a node; 0 where it has none of that name. */
 typedef struct Attrs {
-  TF_Bool transpose_a, transpose_b, keep_dims, is_same, use_nesterov, validate_shape;
+  TF_Bool transpose_a, transpose_b, keep_dims, is_same, use_nesterov, validate_shape, grows;
   int64_t strides[4], dilations[4], window[4];
   char equation[8]; /* data_format */
   int64_t shape[kRank];
