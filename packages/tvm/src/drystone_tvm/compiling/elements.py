@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import partial, reduce
 from typing import Any, Final
 
+from drystone_tvm.compiling import whole
 from drystone_tvm.compiling.rules import DTYPES, FLOATS, RULES, Call
 
 __all__ = ["larger", "smaller"]
@@ -46,6 +48,10 @@ def _sign(t: Any, x: Any) -> Any:
     return t.Select(x > zero, one, t.Select(x < zero, zero - one, x))
 
 
+def _neg(t: Any, x: Any) -> Any:
+    return whole.subtract(t, _like(x, t, 0), x) if _is_whole(x) else x * _like(x, t, -1)
+
+
 def _sigmoid(t: Any, x: Any) -> Any:
     one = _like(x, t, 1)
     return one / (one + t.exp(_like(x, t, 0) - x))
@@ -77,6 +83,15 @@ def _selu(t: Any, x: Any) -> Any:
     return t.Select(x < _like(x, t, 0), slope * _exp_less_one(t, x), scale * x)
 
 
+def _difference(t: Any, a: Any, b: Any) -> Any:
+    """``a - b``; of floats not as TVM has it, to which ``x - x`` is 0 for NaN and infinities."""
+    return a + b * -1.0 if _has_nan(a) else whole.subtract(t, a, b)
+
+
+def _squared_difference(t: Any, a: Any, b: Any) -> Any:
+    return whole.multiply(t, _difference(t, a, b), _difference(t, a, b))
+
+
 _FLOATING: Final[dict[str, Callable[..., Any]]] = {
     "Atan": lambda t, x: t.atan(x),
     "Ceil": lambda t, x: t.ceil(x),
@@ -103,14 +118,20 @@ _FLOATING: Final[dict[str, Callable[..., Any]]] = {
     "Pow": lambda t, a, b: t.pow(a, b),
 }
 _NUMERIC: Final[dict[str, Callable[..., Any]]] = {
-    "Abs": lambda t, x: t.abs(x),
-    "Neg": lambda t, x: _like(x, t, 0) - x if _is_whole(x) else x * _like(x, t, -1),
+    "Abs": lambda t, x: t.Select(x < _like(x, t, 0), _neg(t, x), x) if _is_whole(x) else t.abs(x),
+    "Neg": _neg,
     "Relu": lambda t, x: larger(t, x, _like(x, t, 0)),
     "Relu6": _relu6,
     "Sign": _sign,
     # ---- of two
+    "Add": whole.add,
+    "AddV2": whole.add,
     "Maximum": larger,
     "Minimum": smaller,
+    "Mul": whole.multiply,
+    "Square": lambda t, x: whole.multiply(t, x, x),
+    "SquaredDifference": _squared_difference,
+    "Sub": _difference,
 }
 _TO_BOOL: Final[dict[str, Callable[..., Any]]] = {
     # x == x is true to TVM's simplifier, and what is not less is greater: NaN is neither.
@@ -129,14 +150,6 @@ _TO_BOOL: Final[dict[str, Callable[..., Any]]] = {
 
 _OPERATORS: Final[dict[frozenset[str], dict[str, Callable[..., Any]]]] = {
     FLOATS: {"Div": operator.truediv, "RealDiv": operator.truediv},
-    _NUMBERS: {
-        "Add": operator.add,
-        "AddV2": operator.add,
-        "Mul": operator.mul,
-        "Square": lambda x: x * x,
-        "SquaredDifference": lambda a, b: _difference(a, b) * _difference(a, b),
-        "Sub": lambda a, b: _difference(a, b),
-    },
     _BOOL: {
         "Greater": operator.gt,
         "GreaterEqual": operator.ge,
@@ -144,11 +157,6 @@ _OPERATORS: Final[dict[frozenset[str], dict[str, Callable[..., Any]]]] = {
         "LessEqual": operator.le,
     },
 }
-
-
-def _difference(a: Any, b: Any) -> Any:
-    """``a - b``; of floats not as TVM has it, to which ``x - x`` is 0 for NaN and infinities."""
-    return a + b * -1.0 if _has_nan(a) else a - b
 
 
 def _has_nan(x: Any) -> bool:
@@ -189,7 +197,7 @@ def _leaky_relu(call: Call) -> Any:
 
 @RULES.of("AddN", dtypes=_NUMBERS)
 def _add_n(call: Call) -> Any:
-    return call.elements(lambda *xs: sum(xs[1:], xs[0]))
+    return call.elements(lambda *xs: reduce(partial(whole.add, call.lang.tirx), xs))
 
 
 @RULES.of("SelectV2")
@@ -215,4 +223,5 @@ def _filled(call: Call) -> Any:
 def _bias_add(call: Call) -> Any:
     value, bias = call.inputs
     axis = 1 if call.attr("data_format") == "NCHW" else len(value.dims) - 1
-    return call.compute(lambda *at: value.tensor(*at) + bias.tensor(at[axis]))
+    add = partial(whole.add, call.lang.tirx)
+    return call.compute(lambda *at: add(value.tensor(*at), bias.tensor(at[axis])))

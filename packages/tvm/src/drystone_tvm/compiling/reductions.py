@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from drystone_tvm.compiling import whole
 from drystone_tvm.compiling.elements import larger, smaller
 from drystone_tvm.compiling.rules import DTYPES, FLOATS, RULES, Call, Dims, Value
 
@@ -48,10 +49,11 @@ def _element(value: Value, at: Sequence[Any], what: Callable[..., Any] | None) -
 
 def _combiner(call: Call, name: str) -> Any:
     te, t = call.lang.te, call.lang.tirx
-    if name == "sum":
+    if name == "sum" and call.is_float():
         return te.sum
     of_two, least = {
-        "prod": (lambda a, b: a * b, lambda dtype: t.const(1, dtype)),
+        "sum": (lambda a, b: whole.add(t, a, b), lambda dtype: t.const(0, dtype)),
+        "prod": (lambda a, b: whole.multiply(t, a, b), lambda dtype: t.const(1, dtype)),
         "max": (lambda a, b: larger(t, a, b), _lowest(t)),
         "min": (lambda a, b: smaller(t, a, b), _highest(t)),
         "all": (lambda a, b: t.all(a, b), lambda dtype: t.const(True, dtype)),
