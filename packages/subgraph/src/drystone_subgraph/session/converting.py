@@ -32,7 +32,6 @@ Examples:
   drystone convert saved_model/ --backend tvm --output compiled/
   drystone convert saved_model/ --backend tvm --ops Softmax,Mul,AddV2 --output compiled/
   drystone convert saved_model/ --backend tvm --target native --output compiled/ --json
-  drystone run compiled/ --allow-library compiled/
   drystone convert saved_model/ --backend openvino --size 1 --size 8 --output compiled/
 """
 _SHOWN: Final = 12
