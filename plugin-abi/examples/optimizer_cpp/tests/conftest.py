@@ -31,7 +31,9 @@ def optimized(plugin: Plugin) -> Optimize:
     def run(graph: GraphDef, fetches: list[str], feeds: tuple[str, ...] = ()) -> GraphDef:
         before = Graph.from_bytes(graph.SerializeToString())
         after, report = optimize_with_report(before, fetches, feeds, OptimizerConfig.plugins_only())
-        assert [(one.path, one.reason) for one in report.runs] == [(plugin.path, "")]
+        (one,) = report.runs
+        assert one.path == plugin.path
+        assert one.outcome in ("changed", "unchanged"), one.reason
         return GraphDef.FromString(after.to_bytes())
 
     return run
