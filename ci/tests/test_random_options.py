@@ -29,6 +29,12 @@ def generators() -> None:
     random_graphs.use_generators()
 
 
+@pytest.fixture(autouse=True)
+def checks_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the script sets for its processes is not left in that of the tests."""
+    monkeypatch.setenv("DRYSTONE_VERIFY_PASSES", "1")
+
+
 def graph_of(count: int) -> Graph:
     graph = Graph()
     for k in range(count):
