@@ -58,3 +58,13 @@ def test_xprof_opens_the_profile(logs: Path) -> None:
     named = [event.get("name") for event in json.loads(text)["traceEvents"]]
     assert named.count("y") == 3 or named.count("y:Relu") == 3
     assert {"run 0", "run 1", "run 2"} <= set(named)
+
+
+def test_xprof_sees_runs_as_steps(logs: Path) -> None:
+    (path,) = logs.glob("plugins/profile/*/*.xplane.pb")
+    text, _ = raw_to_tool_data.xspace_to_tool_data([str(path)], "input_pipeline_analyzer", {})
+    tables = json.loads(text)
+    steps = next(t for t in tables if t.get("cols") and t["cols"][0]["id"] == "stepnum")
+    assert [row["c"][0]["v"] for row in steps["rows"]] == ["run 0", "run 1", "run 2"]
+    assert float(steps["p"]["steptime_ms_average"]) > 0
+    assert "No step marker" not in str(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -20,7 +21,14 @@ __all__ = ["profile_of", "write_profile"]
 
 _PLANE: Final = "/host:CPU"
 _RUN: Final = "run"
-_FACTS: Final = ("kernel", "function", "bytes", "step_num", "_r")
+_KERNEL, _FUNCTION, _BYTES, _STEP, _ROOT, _MAKES_TYPE, _MAKES, _TAKES_TYPE, _TAKES = range(1, 10)
+_FACTS: Final = {
+    _KERNEL: "kernel", _FUNCTION: "function", _BYTES: "bytes", _STEP: "step_num", _ROOT: "_r",
+    _MAKES_TYPE: "_pt", _MAKES: "_p", _TAKES_TYPE: "_ct", _TAKES: "_c",
+}  # fmt: skip
+"""Names of facts by number; those with an underscore are xprof's own (``xplane_schema.h``)."""
+_EXECUTOR: Final = 2
+"""xprof's type of what a run and its nodes have in common, ``ContextType::kTfExecutor``."""
 
 
 def write_profile(
@@ -48,13 +56,15 @@ def profile_of(
     """
     space = XSpace(hostnames=[platform.node()])
     plane = space.planes.add(id=1, name=_PLANE)
-    for number, fact in enumerate(_FACTS, 1):
+    for number, fact in _FACTS.items():
         plane.stat_metadata[number].id = number
         plane.stat_metadata[number].name = fact
     writer = _Plane(plane)
     writer.add_runs(runs)
+    begun = sorted((start, number) for number, (start, _) in enumerate(runs))
     for node in sorted(nodes, key=lambda n: n.start):
-        writer.add_node(node)
+        latest = bisect_right(begun, (node.start, len(runs))) - 1
+        writer.add_node(node, begun[latest][1] if latest >= 0 else None)
     for number, (name, found) in enumerate(device_spans(nodes).items(), 2):
         line = _Plane(space.planes.add(id=number, name=name))
         for node, start, end in found:
@@ -79,18 +89,23 @@ class _Plane:
         """A line of its own, whose events tools take for steps."""
         for number, (start, end) in enumerate(runs):
             event = self._event(0, "runs", _RUN, start, end)
-            event.stats.add(metadata_id=4, int64_value=number)
-            event.stats.add(metadata_id=5, int64_value=1)
+            event.stats.add(metadata_id=_STEP, int64_value=number)
+            event.stats.add(metadata_id=_ROOT, int64_value=1)
+            event.stats.add(metadata_id=_MAKES_TYPE, int64_value=_EXECUTOR)
+            event.stats.add(metadata_id=_MAKES, uint64_value=number)
 
-    def add_node(self, node: NodeRun) -> None:
-        """An event on the line of its thread."""
+    def add_node(self, node: NodeRun, run: int | None) -> None:
+        """An event on the line of its thread, in the step of a run: the latest that had begun."""
         name = f"{node.function}/{node.node}" if node.function else node.node
         line = f"thread {node.thread}"
         event = self._event(node.thread, line, f"{name}:{node.op}", node.start, node.end)
-        event.stats.add(metadata_id=1, str_value=node.kernel)
+        event.stats.add(metadata_id=_KERNEL, str_value=node.kernel)
         if node.function:
-            event.stats.add(metadata_id=2, str_value=node.function)
-        event.stats.add(metadata_id=3, int64_value=node.bytes)
+            event.stats.add(metadata_id=_FUNCTION, str_value=node.function)
+        event.stats.add(metadata_id=_BYTES, int64_value=node.bytes)
+        if run is not None:
+            event.stats.add(metadata_id=_TAKES_TYPE, int64_value=_EXECUTOR)
+            event.stats.add(metadata_id=_TAKES, uint64_value=run)
 
     def add_work(self, node: NodeRun, start: int, end: int) -> None:
         """An event on the only line of a device's plane."""
