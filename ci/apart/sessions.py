@@ -67,7 +67,10 @@ def net_ucx(session: nox.Session) -> None:
 
 @nox.session
 def ray(session: nox.Session) -> None:
-    """drystone-ray's wheel, and Ray beside it (large downloads); then its example, 1,000 images."""
+    """drystone-ray's wheel, and Ray beside it (large downloads); then its example, 1,000 images.
+
+    `-- ARGUMENTS` are those of the example, such as `--images 100000`.
+    """
     wheels = build_packages(session, apart=("ray",), quick=True)
     install_built(session, wheels, *requirements("test"), "ray[data,serve]==2.60.0")
     session.run("python", "-m", "ci.checks.wheel_size", str(WHEELS), "ray")
@@ -79,4 +82,5 @@ def ray(session: nox.Session) -> None:
     model = f"{folder}/mobilenetv2"
     if not Path(model).exists():
         session.run("python", "-m", "ci.scripts.write_network", "mobilenetv2", model)
-    session.run("python", "packages/ray/examples/images.py", model, "--images", "1000")
+    words = session.posargs or ("--images", "1000")
+    session.run("python", "packages/ray/examples/images.py", model, *words)

@@ -18,8 +18,9 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("network", choices=sorted(NETWORKS))
     parser.add_argument("folder")
+    parser.add_argument("--side", type=int, default=224, help="of pictures")
     arguments = parser.parse_args(argv)
-    network = Network("float32")
+    network = Network("float32", arguments.side)
     node, index = NETWORKS[arguments.network](network, -1)
     fed = [one.name for one in network.graph if one.op == "Placeholder"]
     inputs = {name: f"{name}:0" for name in fed}

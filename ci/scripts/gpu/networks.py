@@ -25,6 +25,7 @@ class Network:
     """A graph under construction; every method gives an output in the network's precision."""
 
     precision: str
+    side: int = 224  # of pictures
     graph: Graph = field(default_factory=Graph)
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(7))
 
@@ -101,7 +102,7 @@ class Network:
 
 
 def _resnet50(n: Network, batch: int) -> Output:
-    x = n.cast(n.fed("x", "float32", batch, 224, 224, 3), "float32", n.precision)
+    x = n.cast(n.fed("x", "float32", batch, n.side, n.side, 3), "float32", n.precision)
     x = n.typed("Relu", n.norm(n.conv(x, 7, 3, 64, 2), 64))
     edges = n.const([[0, 0], [1, 1], [1, 1], [0, 0]], "int32")
     x = n.typed("Pad", x, edges, Tpaddings=_INT32)
@@ -124,7 +125,7 @@ def _mobilenetv2(n: Network, batch: int) -> Output:
     def relu6(x: Output) -> Output:
         return n.typed("Relu6", x)
 
-    x = n.cast(n.fed("x", "float32", batch, 224, 224, 3), "float32", n.precision)
+    x = n.cast(n.fed("x", "float32", batch, n.side, n.side, 3), "float32", n.precision)
     x, inner = relu6(n.norm(n.conv(x, 3, 3, 32, 2), 32)), 32
     for times, outer, blocks, first in ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2),
                                         (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1)):  # fmt: skip

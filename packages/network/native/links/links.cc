@@ -52,17 +52,14 @@ Sent Step::send(const std::string& key, Outgoing value, std::string* why) {
 bool Step::receive(const std::string& key, Incoming* out) {
   if (edge(key, false) == nullptr) return false;
   std::unique_lock lock(links_->mutex_);
-  auto found = values_.find(key);
-  if (found == values_.end()) {
+  if (!values_.contains(key)) {
     awaited_.push_back(key);
-    const auto has_come = [&] {
-      found = values_.find(key);
-      return found != values_.end() || is_over();
-    };
-    if (!changed_.wait_until(lock, ends_, has_come) || is_over()) return false;
+    links_->wait(*this, key, &lock);
+    if (is_over() || !values_.contains(key)) return false;
     awaited_.erase(std::find(awaited_.begin(), awaited_.end(), key));
   }
   if (is_over()) return false;
+  const auto found = values_.find(key);
   *out = std::move(found->second.front());
   found->second.pop_front();
   if (found->second.empty()) values_.erase(found);
@@ -70,10 +67,12 @@ bool Step::receive(const std::string& key, Incoming* out) {
 }
 
 void Step::abort() {
+  const std::shared_lock calls(links_->open_);
   const std::lock_guard lock(links_->mutex_);
   aborted_ = true;
   changed_.notify_all();
   links_->room_.notify_all();
+  if (links_->leader_ == this && !links_->closed_) links_->fns_->wake(links_->engine_);
 }
 
 std::string Step::awaited() const {
@@ -94,36 +93,6 @@ void Links::post(std::uint64_t token) {
   TF_Status* const status = TF_NewStatus();
   fns_->receive(engine_, 0, 0, 0, 0, 0, nullptr, 0, token, status);
   TF_DeleteStatus(status);
-}
-
-std::int32_t Links::progress(std::int64_t timeout_us, DS_NetworkEvent* const* events,
-                             std::int32_t room, TF_Status* status) {
-  while (true) {
-    const std::int32_t count = fns_->progress(engine_, timeout_us, events, room, status);
-    if (count <= 0) return count;
-    std::int32_t kept = 0;
-    for (std::int32_t k = 0; k < count; ++k) {
-      if (!take(*events[k])) std::swap(*events[kept++], *events[k]);
-    }
-    for (std::int32_t k = kept; k < count; ++k) {
-      DS_NetworkEvent fresh{};
-      fresh.struct_size = events[k]->struct_size;
-      *events[k] = fresh;
-    }
-    if (kept > 0 || timeout_us >= 0) return kept;
-  }
-}
-
-// Whether an event is one that nobody else need know of.
-bool Links::take(const DS_NetworkEvent& event) {
-  if (event.token < kOurs) return false;
-  if (event.kind == DS_NETWORK_EVENT_SENT) {
-    sent(event.token);
-    return true;
-  }
-  if (event.kind != DS_NETWORK_EVENT_RECEIVED) return false;
-  if (event.code != TF_CANCELLED) post(event.token);
-  return event.code != TF_OK || arrived(event);
 }
 
 void Links::sent(std::uint64_t token) {
@@ -160,9 +129,10 @@ void Links::leave(Task sender, Incoming value) {
   }
   const Edge* from = step->edge(value.key, false);
   if (from == nullptr || from->other != sender || step->aborted_) return;
+  const bool is_awaited = serve(*step, value.key);
   step->values_[value.key].push_back(std::move(value));
   lock.unlock();
-  step->changed_.notify_all();
+  if (is_awaited) step->changed_.notify_all();
 }
 
 void Links::keep(Task sender, Incoming value) {
@@ -242,6 +212,7 @@ void Links::close() {
       if (const auto step = one.lock()) step->changed_.notify_all();
     }
     room_.notify_all();
+    if (leader_ != nullptr) fns_->wake(engine_);
   }
   const std::unique_lock waits(open_);
   const std::lock_guard lock(mutex_);
@@ -275,7 +246,11 @@ Sent Links::send(Step& step, Task to, Outgoing value, std::string* why) {
   const bool is_too_large = done < 0 && TF_GetCode(status) == TF_RESOURCE_EXHAUSTED;
   if (done < 0 && why != nullptr) *why = TF_Message(status);
   TF_DeleteStatus(status);
-  if (done != 0) sent(token);
+  if (done == 0) {
+    call_home();
+  } else {
+    sent(token);
+  }
   return done >= 0 ? Sent::yes : is_too_large ? Sent::refused : Sent::lost;
 }
 

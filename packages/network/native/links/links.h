@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -27,6 +28,8 @@ struct Edge {
   bool sends;
 };
 using Edges = std::unordered_map<std::string, Edge>;
+
+using Clock = std::chrono::steady_clock;
 
 enum class Sent { yes, stopped, lost, refused, foreign };
 
@@ -52,12 +55,12 @@ class Step {
   friend class Links;
   const Edge* edge(const std::string& key, bool sends) const;
   bool is_over() const;
-  bool is_late() const { return std::chrono::steady_clock::now() >= ends_; }
+  bool is_late() const { return Clock::now() >= ends_; }
 
   const std::shared_ptr<Links> links_;
   const std::uint64_t id_;
   const std::shared_ptr<const Edges> edges_;
-  const std::chrono::steady_clock::time_point ends_;
+  const Clock::time_point ends_;
   std::condition_variable changed_;  // all that follows is guarded by the mutex of the links
   std::unordered_map<std::string, std::deque<Incoming>> values_;
   std::vector<std::string> awaited_;
@@ -73,7 +76,8 @@ class Links : public std::enable_shared_from_this<Links> {
  public:
   Links(const DS_NetworkFns* fns, void* engine, const Limits& limits);
 
-  // As DS_NetworkFns.progress, without what is done here.
+  // As DS_NetworkFns.progress, without what is done here. Of one thread, which is at home in it: see
+  // drive.cc.
   std::int32_t progress(std::int64_t timeout_us, DS_NetworkEvent* const* events, std::int32_t room,
                         TF_Status* status);
   void admit(std::uint64_t peer, Task task);
@@ -99,8 +103,22 @@ class Links : public std::enable_shared_from_this<Links> {
     Incoming value;
   };
 
+  // Who waits for a value while another thread drives the engine.
+  struct Waiter {
+    Step* step;
+    const std::string* key;
+  };
+  class Drive;
+
   void post(std::uint64_t token);
   bool take(const DS_NetworkEvent& event);
+  std::int32_t take_own(DS_NetworkEvent* const* events, std::int32_t count);
+  std::int32_t hand_kept(DS_NetworkEvent* const* events, std::int32_t room);
+  bool is_turn(Clock::time_point until, std::unique_lock<std::mutex>* lock);
+  void wait(Step& step, const std::string& key, std::unique_lock<std::mutex>* lock);
+  void lead(Step& step, std::unique_lock<std::mutex>* lock);
+  bool serve(const Step& step, const std::string& key);
+  void call_home();
   bool arrived(const DS_NetworkEvent& event);
   void sent(std::uint64_t token);
   void leave(Task sender, Incoming value);
@@ -127,6 +145,17 @@ class Links : public std::enable_shared_from_this<Links> {
   std::uint64_t early_bytes_ = 0;
   std::unordered_set<std::uint64_t> ended_;
   std::deque<std::uint64_t> ended_order_;
+
+  bool driving_ = false;       // whether somebody is in the engine's `progress`
+  Step* leader_ = nullptr;     // whose receiver it is; none: the thread at home
+  std::uint64_t leads_ = 0;    // times that a receiver was
+  bool broken_ = false;        // the engine failed a receiver; the thread at home tells
+  std::list<const Waiter*> waiting_;  // in order
+  std::condition_variable home_;
+  Clock::time_point rests_until_{};  // the thread at home, unless it is called
+  bool called_ = false, served_ = false, sleeps_long_ = false;
+  bool woken_ = false;                // a receiver was woken who did not ask for it
+  std::deque<DS_NetworkEvent> kept_;  // that receivers found, for the thread at home
 };
 
 }  // namespace drystone::links

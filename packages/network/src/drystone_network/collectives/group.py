@@ -15,12 +15,11 @@ import ml_dtypes
 import numpy as np
 
 from drystone_base.core.arguments import checked
-from drystone_base.core.dtypes import from_numpy
 from drystone_base.core.errors import BadRequest, HostError
 from drystone_network.cluster.spec import ClusterSpec, Task
 from drystone_network.cluster.tls import token as own_token
+from drystone_network.collectives.calls import bad, check_out, place_of, text_of
 from drystone_network.transports.engine import Engine, Happened
-from drystone_network.transports.registry import find
 from drystone_network.workers.failures import task_lost, task_unreachable, unproven
 
 __all__ = ["Group"]
@@ -32,6 +31,9 @@ _CHUNK: Final = 1 << 20  # bytes that go round at once: one is summed while the 
 _AHEAD: Final = 2
 """Chunks that are sent before the first comes back. More would lie in buffers of the system until
 they are out of the processor's caches: over TCP the whole then takes nearly twice as long."""
+_SMALL: Final = 4 << 10
+"""Bytes of an array that goes round whole, in one message of each process."""
+_SAID: Final = 4 << 10  # bytes that say which call it is, at most
 _HELLO: Final = 1
 _ROUND: Final = 2
 _BYE: Final = (_HELLO, 4)
@@ -86,7 +88,7 @@ class Group:
         self._kept = np.empty(0, np.uint8)
         self._gone: Happened | None = None
         self._done: dict[int, Happened] = {}
-        places = [_place(transport, cluster.address(t)) for t in self.tasks]
+        places = [place_of(transport, cluster.address(t)) for t in self.tasks]
         self._engine = Engine(places[self.rank], unexpected_bytes=64 << 20)
         self._before = self._after = 0
         if self.size > 1:
@@ -233,9 +235,11 @@ class Group:
         array = np.asarray(value)
         kind = self._checked(array, op)
         if out is not None:
-            _check_out(out, array)
+            check_out(out, array)
         wide = _SUMMED_AS.get(array.dtype, array.dtype)
         with self._call():
+            if array.nbytes <= _SMALL and self.size > 1:
+                return self._reduced(array, wide, op, out)
             self._agree("all_reduce", op, array)
             own = self._own(array, wide, out).reshape(-1)
             bounds = self._bounds(own.size)
@@ -249,6 +253,19 @@ class Group:
             return narrow.reshape(array.shape)
         if narrow is not own:
             out[...] = narrow.reshape(array.shape)
+        return out
+
+    def _reduced(self, array: Array, wide: np.dtype[Any], op: str, out: Array | None) -> Array:
+        """What :meth:`all_reduce` gives of small arrays: everyone has all, and sums by rank."""
+        every = self._everyones("all_reduce", op, array)
+        total = every[0].astype(wide)
+        for one in every[1:]:
+            _OPS[op](total, one.astype(wide, copy=False), out=total)
+        if op == "mean":
+            np.divide(total, self.size, out=total, casting="unsafe")
+        if out is None:
+            return total.astype(array.dtype, copy=False)
+        out[...] = total
         return out
 
     @staticmethod
@@ -266,7 +283,7 @@ class Group:
         array = np.asarray(value)
         kind = self._checked(array, op)
         if not array.ndim or array.shape[0] % self.size:
-            raise _bad("the first axis is divided among the processes", list(array.shape),
+            raise bad("the first axis is divided among the processes", list(array.shape),
                        f"a multiple of {self.size}")  # fmt: skip
         wide = _SUMMED_AS.get(array.dtype, array.dtype)
         with self._call():
@@ -302,7 +319,7 @@ class Group:
     def broadcast(self, value: Any, root: int = 0) -> Array:
         """The array of process ``root``; those of the others must have its shape and dtype."""
         if not 0 <= root < self.size:
-            raise _bad("root is a process of the group", root, f"0 to {self.size - 1}")
+            raise bad("root is a process of the group", root, f"0 to {self.size - 1}")
         array = np.array(value, order="C")
         self._checked(array, "sum")
         with self._call():
@@ -344,30 +361,56 @@ class Group:
 
     def _checked(self, array: Array, op: str) -> Callable[..., Any]:
         if op not in _OPS:
-            raise _bad("a reduction is one that is known", op, ", ".join(_OPS))
+            raise bad("a reduction is one that is known", op, ", ".join(_OPS))
         if array.dtype.hasobject or array.dtype.kind in "SUMm":
-            raise _bad("what goes round is numbers", str(array.dtype), "an array of numbers")
+            raise bad("what goes round is numbers", str(array.dtype), "an array of numbers")
         if array.dtype == bool and op in ("sum", "mean", "prod"):
-            raise _bad("numbers are summed", "bool", "an array of numbers")
+            raise bad("numbers are summed", "bool", "an array of numbers")
         return _OPS[op]
 
     def _agree(self, call: str, how: str, array: Array) -> None:
         """Raise ``BadRequest`` unless the process before makes the same call."""
-        self._calls += 1
-        self._until = time.monotonic() + self._seconds
+        tag = self._begin()
         if self.size == 1:
             return
-        text = f"{call} {how} {from_numpy(array.dtype)} {list(array.shape)}"
-        tag = (_ROUND, self._calls << 32)
+        text = text_of(call, how, array.dtype, array.shape)
         sent = self._send(tag, np.frombuffer(text.encode(), np.uint8))
-        theirs = self._take(self._before, tag, self._until).decode("utf-8", "replace")
+        theirs = self._take(self._before, tag, self._until)
         if sent:
             self._wait(sent, self._until)
+        self._check_same(text, theirs, (self.rank - 1) % self.size)
+
+    def _begin(self) -> tuple[int, int]:
+        """A call begins; the tag of what is said of it."""
+        self._calls += 1
+        self._until = time.monotonic() + self._seconds
+        return _ROUND, self._calls << 32
+
+    def _check_same(self, text: str, said: bytes, rank: int) -> None:
+        theirs = said.partition(b"\0")[0].decode("utf-8", "replace")
         if theirs != text:
-            before = self.tasks[(self.rank - 1) % self.size]
-            raise _bad(
-                "all processes make the same call", f"{before}: {theirs}", f"{text}, as here"
-            )
+            found = f"{self.tasks[rank]}: {theirs}"
+            raise bad("all processes make the same call", found, f"{text}, as here")
+
+    def _everyones(self, call: str, how: str, array: Array) -> list[Array]:
+        """The small arrays of all processes, by rank: each goes round with what its call is."""
+        tag, text = self._begin(), text_of(call, how, array.dtype, array.shape)
+        head = text.encode() + b"\0"
+        goes = np.frombuffer(head + array.tobytes(), np.uint8)
+        every, sent = [array] * self.size, []
+        for step in range(1, self.size):
+            sent.append(self._send(tag, goes))
+            goes = np.empty(_SMALL + _SAID, np.uint8)
+            came = self._wait(self._receive(self._before, tag, into=goes), self._until)
+            said = b"" if came.data is None else came.data.tobytes()
+            from_rank = (self.rank - step) % self.size
+            if not said.startswith(head):
+                self._check_same(text, said, from_rank)
+            every[from_rank] = np.ndarray(array.shape, array.dtype, said, len(head))
+            goes = goes[: len(said)]
+        for token in filter(None, sent):
+            self._wait(token, self._until)
+        return every
 
     def _reduce_round(self, own: Array, bounds: Sequence[int], kind: Callable[..., Any]) -> None:
         """Add up shares round the ring: at the end the next one's share is whole here."""
@@ -439,35 +482,3 @@ class Group:
                 sent.append(self._send(tag, chunk))
         for token in filter(None, sent):
             self._wait(token, self._until)
-
-
-def _check_out(out: Any, array: Array) -> None:
-    """Raise ``BadRequest`` unless ``out`` can take a result like ``array``."""
-    fits = isinstance(out, np.ndarray) and (out.shape, out.dtype) == (array.shape, array.dtype)
-    if fits and out.flags.c_contiguous and out.flags.writeable:
-        return
-    found = f"{out.dtype} {list(out.shape)}" if isinstance(out, np.ndarray) else type(out).__name__
-    raise _bad(
-        "out can be written, lies in one piece, and is like the value",
-        f"{found}, read-only or in pieces" if fits else found,
-        f"{array.dtype} {list(array.shape)}",
-    )
-
-
-def _place(transport: str, address: str) -> str:
-    """Where a task listens for its group: at its port, or by it where there are no ports."""
-    if "one-machine" not in find(f"{transport}://").capabilities:
-        return f"{transport}://{address}"
-    name = address.replace(":", "-")
-    return f"unix://@drystone-group-{name}" if transport == "unix" else f"{transport}://{name}"
-
-
-def _bad(check: str, found: object, needed: object) -> BadRequest:
-    return BadRequest(
-        "a collective call cannot be made",
-        check=check,
-        found=found,
-        needed=needed,
-        remedy="have every process of the group make the same calls in the same order",
-        code="bad-collective",
-    )

@@ -90,29 +90,35 @@ def test_all_have_the_reduction_of_all(groups: list[Group], shape: Any, op: str)
 
 
 @pytest.mark.parametrize("transport", ["tcp", "shm"])
+@pytest.mark.parametrize(("size", "last"), [(3, 2), (3000, 5)])
 def test_who_is_done_may_leave_while_others_are_not(
-    transport: str, monkeypatch: pytest.MonkeyPatch
+    transport: str, size: int, last: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of three the first has all it needs before the second has sent the third its last message."""
+    """Of three the first has all it needs before the second has sent the third its last message.
+
+    Small arrays go round whole, in two messages of each; of others one is to agree, and
+    four are shares.
+    """
     groups, left = joined(3, transport), threading.Event()
     send, sent = groups[1]._send, [0]
 
     def sends_late(*given: Any) -> Any:
         sent[0] += 1
-        if sent[0] == 5:  # the last: one message to agree, and four shares
+        if sent[0] == last:
             assert left.wait(30)
             time.sleep(0.1)  # the third sees that the first is gone
         return send(*given)
 
     def call(group: Group) -> Any:
-        found = group.all_reduce(np.float32([1, 2, 3]))
+        found = group.all_reduce(np.full(size, group.rank + 1, np.float32))
         if group.rank == 0:
             group.close()
             left.set()
-        return found.tolist()
+        return set(found.tolist())
 
     monkeypatch.setattr(groups[1], "_send", sends_late)
-    assert together(groups, call) == [[3, 6, 9]] * 3
+    assert together(groups, call) == [{6}] * 3
+    assert sent[0] == last
     found = together(groups[1:], lambda g: g.all_reduce(np.float32([1])))
     assert [one.code for one in found] == ["task-lost"] * 2, "but it is missed in the next call"
     for group in groups:
@@ -152,10 +158,11 @@ def _count_ahead(group: Group, most: list[int], monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64])
 @pytest.mark.parametrize("in_place", [True, False])
+@pytest.mark.parametrize("shape", [(3, 50_001), (3,)])
 def test_a_result_may_take_the_place_of_the_value(
-    groups: list[Group], dtype: Any, in_place: bool
+    groups: list[Group], shape: Any, dtype: Any, in_place: bool
 ) -> None:
-    given = values(len(groups), (3, 50_001), dtype)
+    given = values(len(groups), shape, dtype)
     want = together(groups, lambda g: g.all_reduce(given[g.rank]))[0]
     into = [one.copy() if in_place else np.empty_like(one) for one in given]
 
@@ -179,8 +186,9 @@ def test_what_cannot_take_a_result(out: Any) -> None:
     assert caught.value.code == "bad-collective"
 
 
-def test_short_floats_are_summed_in_float32(groups: list[Group]) -> None:
-    have = values(len(groups), (1000,), ml_dtypes.bfloat16)
+@pytest.mark.parametrize("size", [1000, 9000])
+def test_short_floats_are_summed_in_float32(groups: list[Group], size: int) -> None:
+    have = values(len(groups), (size,), ml_dtypes.bfloat16)
     want = np.sum(np.stack(have).astype(np.float32), axis=0)
     for one in together(groups, lambda g: g.all_reduce(have[g.rank])):
         assert one.dtype == ml_dtypes.bfloat16
@@ -250,9 +258,10 @@ def test_ops_of_graphs_use_the_group(groups: list[Group]) -> None:
         use_collectives(None)
 
 
-def test_calls_that_differ_are_an_error() -> None:
+@pytest.mark.parametrize("sizes", [(2, 3), (2, 5000), (5000, 6000)])
+def test_calls_that_differ_are_an_error(sizes: tuple[int, int]) -> None:
     groups = joined(2)
-    found = together(groups, lambda g: g.all_reduce(np.zeros(2 + g.rank, np.float32)))
+    found = together(groups, lambda g: g.all_reduce(np.zeros(sizes[g.rank], np.float32)))
     codes = {one.code: one.found for one in found}
     assert codes.keys() <= {"bad-collective", "task-lost"}
     assert "all_reduce sum float32 [" in codes["bad-collective"]

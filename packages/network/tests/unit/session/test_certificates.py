@@ -50,9 +50,9 @@ def certificates(folder: Path, signer: Path, trusted: Path, address: str = "127.
     return folder
 
 
-def run(target: str) -> object:
+def run(target: str, seconds: float = 2.0) -> object:
     """What a graph on the cluster gives."""
-    config = ds.SessionConfig(target=target, deadline=2.0)
+    config = ds.SessionConfig(target=target, deadline=seconds)
     with ds.Session(there_and_back(), config) as session:
         return session.run("y:0", {"x:0": 0})
 
@@ -71,7 +71,7 @@ def test_who_has_a_certificate_is_let_in(tmp_path: Path, monkeypatch: pytest.Mon
     with Server(cluster, "worker", 0, tls=tls) as first:
         with Server(cluster, "worker", 1, tls=tls):
             monkeypatch.setenv("DRYSTONE_CLUSTER_TLS", str(clients["client"]))
-            assert run(first.target) == 0
+            assert run(first.target, 30.0) == 0
             for name in ("stranger", "distrusting", ""):
                 folder = clients.get(name)
                 monkeypatch.setenv("DRYSTONE_CLUSTER_TLS", str(folder) if folder else "")
@@ -79,7 +79,7 @@ def test_who_has_a_certificate_is_let_in(tmp_path: Path, monkeypatch: pytest.Mon
                     run(first.target)
                 assert caught.value.code == "task-unreachable", name
             monkeypatch.setenv("DRYSTONE_CLUSTER_TLS", str(clients["client"]))
-            assert run(first.target) == 0
+            assert run(first.target, 30.0) == 0
         with Server(cluster, "worker", 1, tls=elsewhere), pytest.raises(DrystoneError) as caught:
             run(first.target)
         assert caught.value.code == "task-unreachable"

@@ -125,6 +125,86 @@ def test_who_waits_is_woken_when_the_run_ends(pair: Pair) -> None:
     assert 0.1 < time.monotonic() - start < 5
 
 
+def test_who_waits_takes_values_though_the_thread_of_the_links_is_busy(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that a value wakes one thread, and not two."""
+    pair.connect()
+    run, busy, free = pair.begin(1, seconds=60), threading.Event(), threading.Event()
+
+    def hold(_: Any) -> None:
+        busy.set()
+        assert free.wait(60)
+
+    monkeypatch.setattr(pair.receiver.links, "_handle", hold)
+    pair.links._engine.connect(pair.receiver.links.address)
+    assert busy.wait(60)
+    sender = pair.sender(1)
+    for k in range(20):
+        sender.send("key", np.full(3, k))
+        has_come, got = run.receive("key")
+        assert has_come
+        assert got is not None
+        assert got[0] == k
+    free.set()
+
+
+def test_a_task_is_let_in_while_somebody_waits(pair: Pair) -> None:
+    run = pair.begin(1, seconds=60)
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(run.receive("key")))
+    thread.start()
+    time.sleep(0.1)  # it has the engine by now
+    pair.connect()
+    pair.sender(1).send("key", np.full(3, 7))
+    thread.join(60)
+    assert found[0][0]
+    assert found[0][1].tolist() == [7, 7, 7]
+
+
+def test_many_wait_at_once(pair: Pair) -> None:
+    """Of several runs, some of which end before all has come."""
+    pair.connect()
+    runs = {step: pair.begin(step, seconds=60) for step in range(1, 9)}
+    found: dict[int, list[int]] = {step: [] for step in runs}
+
+    def work(step: int) -> None:
+        for _ in range(60):
+            has_come, got = runs[step].receive("key")
+            if not has_come:
+                return
+            assert got is not None
+            found[step].append(int(got[0]))
+
+    threads = [threading.Thread(target=work, args=(step,)) for step in runs]
+    for thread in threads:
+        thread.start()
+    senders = {step: pair.sender(step) for step in runs}
+    for k in range(60):
+        for step, sender in senders.items():
+            if step % 2 or k < 30:
+                sender.send("key", np.full(3 if k % 7 else 200_000, k))
+    for step, run in runs.items():
+        if step % 2 == 0:
+            run.abort()
+    for thread in threads:
+        thread.join(60)
+    assert not any(thread.is_alive() for thread in threads)
+    for step, got in found.items():
+        assert got == list(range(60 if step % 2 else len(got)))
+
+
+def test_large_values_go_while_nobody_waits(pair: Pair) -> None:
+    pair.connect()
+    large = np.arange(4 << 20)
+    for k in range(3):
+        pair.sender(1).send("key", large + k)
+    time.sleep(0.3)
+    run = pair.begin(1, seconds=60)
+    for k in range(3):
+        assert np.array_equal(run.receive("key")[1], large + k)
+
+
 def test_a_run_that_has_ended_does_not_begin(pair: Pair) -> None:
     pair.receiver.end(9)
     with pytest.raises(KernelError) as caught:
