@@ -1,8 +1,9 @@
 """Imports between packages follow the arrows and touch public names only.
 
-Checked for every import statement of every package: the other package is listed in `depends_on` and
-sits in a lower layer; no part of the path starts with an underscore; `from module import name`
-takes submodules or names in the module's `__all__`. Integration tests import none of the packages.
+Checked for every import statement of every package: the other package is listed in `depends_on`,
+sits in a lower layer and is required by pyproject.toml, if only by an extra; no part of the path
+starts with an underscore; `from module import name` takes submodules or names in the module's
+`__all__`. Integration tests import none of the packages.
 
 Inside a package with `floors` every folder is one of them, only `__init__` and `__main__` stand
 beside them, and no import runs upwards: neither at the top of a module nor in a function. Imports
@@ -16,6 +17,8 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from packaging.requirements import Requirement
 
 from ci.checks._report import report
 from ci.checks._syntax import module, nodes
@@ -39,11 +42,12 @@ def find(root: Path = ROOT) -> list[str]:
     every = packages(root)
     problems = []
     for package in every.values():
+        required = _required(package)
         for file in sorted(package.source.rglob("*.py")):
             for item in imports(file):
                 problems += [
                     f"{file.relative_to(root)}:{item.line}: {text}"
-                    for text in _judge(package, item, every)
+                    for text in _judge(package, required, item, every)
                 ]
     problems += [text for package in every.values() for text in _floor_problems(root, package)]
     return problems + _integration_imports(root, every)
@@ -126,7 +130,9 @@ def _floor(package: Package, parts: tuple[str, ...]) -> int | None:
     return package.floors.index(parts[0]) if parts[0] in package.floors else None
 
 
-def _judge(package: Package, item: Import, every: dict[str, Package]) -> Iterator[str]:
+def _judge(
+    package: Package, required: frozenset[str], item: Import, every: dict[str, Package]
+) -> Iterator[str]:
     """Rules that one import of `package` breaks."""
     top, *rest = item.module.split(".")
     target = next((other for other in every.values() if other.import_name == top), None)
@@ -135,11 +141,20 @@ def _judge(package: Package, item: Import, every: dict[str, Package]) -> Iterato
     if target.key not in package.depends_on or target.layer >= package.layer:
         yield f"{package.key} (layer {package.layer}) must not import {target.key} ({item.module})"
         return
+    if target.distribution not in required:
+        yield f"{package.key} does not require {target.distribution} ({item.module})"
     if any(part.startswith("_") for part in rest):
         yield f"{item.module} is private to {target.key}"
         return
     if item.names and item.names != ("*",):
         yield from _private_names(target, item)
+
+
+def _required(package: Package) -> frozenset[str]:
+    """Distributions that a package or one of its extras requires."""
+    extras = package.project.get("optional-dependencies", {}).values()
+    texts = [*package.project["dependencies"], *(text for extra in extras for text in extra)]
+    return frozenset(Requirement(text).name for text in texts)
 
 
 def _private_names(target: Package, item: Import) -> Iterator[str]:

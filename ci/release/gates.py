@@ -13,11 +13,18 @@ from packaging.requirements import Requirement
 
 from ci.checks import import_layers, version_sync
 from ci.release import changelog
-from ci.release.records import introduced, latest, number, read_all, uses
+from ci.release.records import headers, included, introduced, latest, number, read_all, uses
 from ci.release.symbols import breaks, exported, module_file, stubs
 from ci.scripts.project import Package, git, load_toml, packages
 
-__all__ = ["bound_problems", "broken", "dependents", "may_break", "refusals"]
+__all__ = [
+    "bound_problems",
+    "broken",
+    "contract_problems",
+    "dependents",
+    "may_break",
+    "refusals",
+]
 
 
 def refusals(package: Package, version: str) -> list[str]:
@@ -33,7 +40,7 @@ def refusals(package: Package, version: str) -> list[str]:
         *_size_of_step(package, version),
         *_abi(package, version),
         *bound_problems(package),
-        *_contract(package),
+        *contract_problems(package),
         *dependents(package, version),
     ]
 
@@ -99,12 +106,14 @@ def _abi(package: Package, version: str) -> list[str]:
 
 
 def bound_problems(package: Package) -> list[str]:
-    """Lower bounds that admit a release without a name that the package uses.
+    """Lower bounds, of extras too, that admit a release without a name that the package uses.
 
     Says the bound to write; a name that no release has needs a release of its package first.
     """
     every = packages(package.root)
-    stated = {Requirement(text).name: text for text in package.project["dependencies"]}
+    extras = package.project.get("optional-dependencies", {}).values()
+    texts = [text for extra in extras for text in extra] + package.project["dependencies"]
+    stated = {Requirement(text).name: text for text in texts}
     problems = []
     for key, names in uses(package).items():
         text = stated.get(every[key].distribution)
@@ -137,15 +146,19 @@ def _too_low(package: Package, other: Package, text: str, names: list[str]) -> l
     ]
 
 
-def _contract(package: Package) -> list[str]:
-    """A native package is built with a release of the contract that has the ABI it asks for."""
+def contract_problems(package: Package) -> list[str]:
+    """A native package is built with a release of the contract that has its ABI and headers."""
     every, key = packages(package.root), "plugin-abi"
     asked, place, stated = _asked(package)
     if not asked:
         return []
-    wanted = number(asked)
-    fitting = [one for one in read_all(package.root, key) if number(one.abi) >= wanted]
+    taken = included(package) & set(headers(every[key]))
+    released = [one for one in read_all(package.root, key) if number(one.abi) >= number(asked)]
+    fitting = [one for one in released if taken <= set(one.headers)]
+    lacks = taken.difference(*(one.headers for one in released[:1]))
     says = f"{package.key} is built for ABI {asked}"
+    if released and lacks:
+        says = f"{package.key} includes {', '.join(sorted(lacks)[:3])}"
     if not fitting:
         then = f"then write that version into {place}"
         return [f"{says}, which no release of {key} has: release {key} first, {then}"]

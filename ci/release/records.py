@@ -1,13 +1,14 @@
 """What was released, as files of the repository: `ci/released/PACKAGE-VERSION.json`.
 
 Tags are not in every clone. A record has the public names with their signatures, what other
-packages may import from each module, what the package itself imports from others, the lock of the
-plugin ABI, requirements, and the tags of the wheels.
+packages may import from each module, what the package itself imports from others, the headers for
+native packages and the lock of the plugin ABI, requirements, and the tags of the wheels.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -15,10 +16,23 @@ from ci.checks.import_layers import imports
 from ci.release.symbols import exported, module_file, stubs
 from ci.scripts.project import Package, packages
 
-__all__ = ["Record", "introduced", "latest", "number", "of_tree", "read_all", "uses", "write"]
+__all__ = [
+    "Record",
+    "headers",
+    "included",
+    "introduced",
+    "latest",
+    "number",
+    "of_tree",
+    "read_all",
+    "uses",
+    "write",
+]
 
 FOLDER = Path("ci/released")
 _ALL = ("*", "__all__")
+_NATIVE = (".c", ".cc", ".cpp", ".cu", ".h", ".hpp")
+_INCLUDED = re.compile(r'^\s*#\s*include\s+[<"]([\w./]+)[>"]', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -36,6 +50,7 @@ class Record:
     public: dict[str, str] = field(default_factory=dict)
     modules: dict[str, list[str]] = field(default_factory=dict)
     uses: dict[str, list[str]] = field(default_factory=dict)
+    headers: list[str] = field(default_factory=list)
 
 
 def number(version: str) -> tuple[int, ...]:
@@ -82,6 +97,7 @@ def of_tree(package: Package, date: str, wheels: list[str]) -> Record:
         public=stubs(package.source),
         modules=_modules(package),
         uses=uses(package),
+        headers=headers(package),
     )
 
 
@@ -110,6 +126,22 @@ def uses(package: Package) -> dict[str, list[str]]:
                 names = {_named(other, item.module, name) for name in taken}
                 found.setdefault(other.key, set()).update(names or {item.module})
     return {key: sorted(names) for key, names in sorted(found.items())}
+
+
+def headers(package: Package) -> list[str]:
+    """What native packages may include of a package, as they write it."""
+    folder = package.path / "include"
+    return sorted(str(file.relative_to(folder)) for file in folder.rglob("*.h*"))
+
+
+def included(package: Package) -> set[str]:
+    """What the native sources of a package include, as they write it; tests are left out."""
+    found: set[str] = set()
+    for file in package.path.rglob("*"):
+        inner = file.relative_to(package.path).parts
+        if file.suffix in _NATIVE and not {"build", "tests"} & set(inner):
+            found.update(_INCLUDED.findall(file.read_text(encoding="utf-8")))
+    return found
 
 
 def _named(package: Package, module: str, name: str) -> str:

@@ -28,6 +28,14 @@ __all__ = ["environment", "fits", "main"]
 GLIBC = "2.28"
 ARCHITECTURES = ("x86_64", "aarch64")
 CONTRACT = "plugin-abi"
+# CMake asks compilers what they are without an option, for which Zig's would compile its library of
+# C++ once more, and one that finds undefined behaviour. A later option of the build is obeyed.
+OPTIMIZED = "-O2"
+# auditwheel knows the tags of the machine it runs on only, which it may think is the other one.
+JUDGE = (
+    "import platform, sys; machine = sys.argv.pop(1); platform.machine = lambda: machine; "
+    "from auditwheel.main import main; sys.exit(main())"
+)
 # Other compilers call a level of instructions x86-64-v3, which is no processor for Zig's.
 ZIGS_NAMES = """for word; do
   shift
@@ -43,7 +51,7 @@ def environment(arch: str, folder: Path) -> dict[str, str]:
     compilers = {}
     for variable, language in (("CC", "cc"), ("CXX", "c++")):
         file = folder / f"{language}-{arch}"
-        line = f'exec "{sys.executable}" -m ziglang {language} -target {target} "$@"'
+        line = f'exec "{sys.executable}" -m ziglang {language} -target {target} {OPTIMIZED} "$@"'
         file.write_text(f"#!/bin/sh\n{ZIGS_NAMES}{line}\n", encoding="utf-8")
         file.chmod(0o755)
         compilers[variable] = str(file)
@@ -70,7 +78,8 @@ def _build(package: Package, arch: str, folder: Path, work: Path) -> bool:
         return False
     (wheel,) = made.glob("*.whl")
     tag = f"manylinux_{GLIBC.replace('.', '_')}_{arch}"
-    repair = ("auditwheel", "repair", "--only-plat", "--plat", tag, "-w", str(made / "to"))
+    judge = (sys.executable, "-c", JUDGE, arch)
+    repair = (*judge, "repair", "--only-plat", "--plat", tag, "-w", str(made / "to"))
     if subprocess.run([*repair, str(wheel)], check=False).returncode:
         return False
     (judged,) = (made / "to").glob("*.whl")

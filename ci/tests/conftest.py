@@ -68,7 +68,9 @@ def make_tree(root: Path) -> Path:
             f"{folder}/src/{name}/__init__.py",
             '__version__ = "0.1.0"\n__all__ = ["__version__"]\n',
         )
-        put(root, f"{folder}/pyproject.toml", PROJECT.format(dist=dist, requires=""))
+        below = LAYOUT[depends.strip('"')][1] if depends else ""
+        requires = f'    "{below}>=0.1.0",\n' if below else ""
+        put(root, f"{folder}/pyproject.toml", PROJECT.format(dist=dist, requires=requires))
     put(root, "ci/packages.toml", table)
     pins = "".join(
         f'    "drystone-{part}==0.1.0",\n' for part in ("base", "optimizer", "plugin-abi")

@@ -57,8 +57,6 @@ def make_checkout(tree: Path) -> Path:
         text = (package.path / "pyproject.toml").read_text("utf-8") + "\n[tool.towncrier]"
         text += table[2].replace("../ci", f"{up}ci")
         put(tree, f"{package.dir}/pyproject.toml", text)
-    change(tree, "packages/base/pyproject.toml", "= [", '= ["drystone-plugin-abi>=0.1.0",')
-    change(tree, "packages/optimizer/pyproject.toml", "= [", '= ["drystone-base>=0.1.0",')
     put(tree, f"{BASE}/__init__.py", '__version__ = "0.1.0"\n__all__ = ["f"]\n\ndef f(a): ...\n')
     put(tree, f"{OPTIMIZER}/run.py", "from drystone_base import f\n")
     git(tree, "init", "-q")
