@@ -1,13 +1,16 @@
 """The bill of materials in each wheel: `.dist-info/sboms/` (PEP 770), in CycloneDX 1.6.
 
-It names the package and the libraries of others that the wheel holds, as the table of the
-package's THIRD_PARTY.md has them, which is among its licence files. What a wheel needs beside it is
-in its METADATA. It has neither times nor random numbers: the same wheel gets the same one.
+It names the package and the libraries of others that the wheel holds: those in the table of the
+package's THIRD_PARTY.md, which is among its licence files, and the library of C++ that a compiler
+has linked into what is native, as Zig's does, of which only the binary tells. What a wheel needs
+beside it is in its METADATA. It has neither times nor random numbers: the same wheel gets the same
+one.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from email.message import Message
 from email.parser import BytesParser
@@ -16,8 +19,13 @@ from typing import Any, NamedTuple
 
 from ci.release.archive import dist_info, with_file
 
-__all__ = ["Part", "add", "bill", "parts", "place"]
+__all__ = ["Part", "add", "bill", "linked", "parts", "place"]
 
+LINKED = {
+    b"libc++abi: ": ("libc++ and libc++abi", "https://libcxx.llvm.org/"),
+    b"libunwind: ": ("libunwind", "https://github.com/llvm/llvm-project/tree/main/libunwind"),
+}
+"""What begins the messages of LLVM's libraries: their names, and where they come from."""
 COLUMNS = ("file", "is", "version", "from", "licence", "changes")
 
 
@@ -47,12 +55,12 @@ def bill(wheel: Path) -> dict[str, Any]:
     """The bill as JSON-ready values."""
     with zipfile.ZipFile(wheel) as archive:
         about = BytesParser().parsebytes(archive.read(f"{dist_info(wheel)}/METADATA"))
-        held = parts(archive)
+        held = parts(archive) + linked(archive)
         missing = [part.file for part in held if part.file not in archive.namelist()]
     if missing:
         raise ValueError(f"{wheel.name} has no {', '.join(missing)}, which THIRD_PARTY.md names")
     own = _package(about)
-    components = [_component(part) for part in held]
+    components = _components(held)
     refs = [component["bom-ref"] for component in components]
     return {
         "bomFormat": "CycloneDX",
@@ -77,6 +85,24 @@ def parts(archive: zipfile.ZipFile) -> list[Part]:
     return [Part(row[0].strip("`"), *row[1:]) for row in rows[2:]]
 
 
+def linked(archive: zipfile.ZipFile) -> list[Part]:
+    """LLVM's libraries of C++ in the shared objects of a wheel, by what they print when they fail.
+
+    They are of the compiler's version, which it leaves in each object.
+    """
+    found = []
+    for name in sorted(name for name in archive.namelist() if name.endswith(".so")):
+        content = archive.read(name)
+        version = re.search(rb"clang version ([\d.]+)", content)
+        number = version[1].decode() if version else "unknown"
+        found += [
+            Part(name, what, number, origin, "Apache-2.0 WITH LLVM-exception", "")
+            for mark, (what, origin) in LINKED.items()
+            if mark in content
+        ]
+    return found
+
+
 def _cells(line: str) -> list[str]:
     return [cell.strip() for cell in line.strip()[1:-1].split("|")]
 
@@ -93,6 +119,17 @@ def _package(about: Message) -> dict[str, Any]:
         "licenses": [{"expression": str(about["License-Expression"])}],
         "purl": link,
     }
+
+
+def _components(held: list[Part]) -> list[dict[str, Any]]:
+    """One for each library, with each file that has it."""
+    found: dict[str, dict[str, Any]] = {}
+    for part in held:
+        made = _component(part)
+        there = found.setdefault(made["bom-ref"], made)
+        if there is not made:
+            there["evidence"]["occurrences"] += made["evidence"]["occurrences"]
+    return [*found.values()]
 
 
 def _component(part: Part) -> dict[str, Any]:

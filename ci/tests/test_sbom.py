@@ -131,6 +131,24 @@ def test_a_bill_that_is_not_there_or_of_another_wheel_is_found(tmp_path: Path) -
     assert wheel_metadata.find(tmp_path) == [f"{file.name}: {sbom.place(file)} is of another wheel"]
 
 
+def test_a_library_of_the_compiler_is_found_in_the_binary(tmp_path: Path) -> None:
+    """Zig's compiler links LLVM's library of C++ into each object: no table can say so."""
+    file = wheel(tmp_path)
+    with zipfile.ZipFile(file, "a") as archive:
+        for name in ("a", "b"):
+            content = b"ELF\0libc++abi: \0libunwind: %s\0clang version 22.1.8\0"
+            archive.writestr(f"quarry/{name}.so", content)
+        archive.writestr("quarry/plain.so", b"ELF\0clang version 22.1.8\0")
+    found = sbom.bill(file)
+    ours = [one for one in found["components"] if one["version"] == "22.1.8"]
+    assert [one["name"] for one in ours] == ["libc++ and libc++abi", "libunwind"]
+    where = [{"location": "quarry/a.so"}, {"location": "quarry/b.so"}]
+    assert all(one["evidence"]["occurrences"] == where for one in ours)
+    assert {one["licenses"][0]["expression"] for one in ours} == {"Apache-2.0 WITH LLVM-exception"}
+    refs = [one["bom-ref"] for one in found["components"]]
+    assert len(refs) == len(set(refs)) == 4
+
+
 def test_our_own_tables_can_be_read(tmp_path: Path) -> None:
     for table in [*ROOT.glob("packages/*/THIRD_PARTY.md")]:
         file = tmp_path / "t.zip"
