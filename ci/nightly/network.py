@@ -1,21 +1,25 @@
 """What of the network takes too long, or too much memory, for every run: 2 GiB, random kills.
 
-The 2 GiB are sent by each transport of drystone-network and by that of the example, which is built
-here as docs/how-to/plugin_authors/network.md says and must pass the rest of the suite, too.
+The 2 GiB are sent by each transport of drystone-network, by that of the example in C, and by that
+in C++ with which projects begin, which is written along docs/how-to/plugin_authors/network.md. All
+must pass the rest of the suite, too.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from ci.nightly.suite import Case, Figures, LeftOut, Place, Wrong
-from ci.scripts.conformance import NET, compile_example
+from ci.scripts.conformance import NET, compile_example, compile_folder
 from ci.scripts.project import ROOT
+from drystone_abi.new import render
 
 __all__ = ["TITLE", "cases"]
 
@@ -27,18 +31,29 @@ _SUITE = ("--pyargs", "drystone_conformance.suites.test_network")
 
 def cases(_: Place) -> list[Case]:
     """The libraries' suites with their largest message, then the soak."""
-    libraries = {"transports": NET, "example": "network_c"}
-    suites = [Case(name, partial(_suite, of), 1200) for name, of in libraries.items()]
+    libraries: dict[str, Callable[[Path], Path]] = {
+        "transports": partial(compile_example, NET),
+        "example": partial(compile_example, "network_c"),
+        "template": _template,
+    }
+    suites = [Case(name, partial(_suite, name, make), 1200) for name, make in libraries.items()]
     return [*suites, Case("soak", _soak, MINUTES * 60 + 300)]
 
 
-def _suite(name: str, place: Place) -> Figures:
+def _template(folder: Path) -> Path:
+    """The library of a new project."""
+    render("acme-wire", "cpp-network", folder / "project")
+    return compile_folder(folder / "project", folder)
+
+
+def _suite(name: str, make: Callable[[Path], Path], place: Place) -> Figures:
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 30
     if free < GIBIBYTES:
         raise LeftOut(f"{free} GiB of memory are free, {GIBIBYTES} are needed")
     folder = place.work / name
-    folder.mkdir(parents=True, exist_ok=True)
-    library = compile_example(name, folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    library = make(folder)
     settings = {"DRYSTONE_DEVELOPER_MODE": "1", "DRYSTONE_CONFORMANCE_LARGE": "1"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *_SUITE]
     said = _run([*command, "--plugin", str(library)], folder, settings)

@@ -22,7 +22,7 @@ from typing import Any
 from ci.scripts import host_build
 from ci.scripts.project import ROOT
 
-__all__ = ["EXAMPLES", "FILES", "compile_example", "main"]
+__all__ = ["EXAMPLES", "FILES", "NET", "compile_example", "compile_folder", "main"]
 
 EXAMPLES = (
     "optimizer_c", "optimizer_cpp", "passes_c", "passes_cpp", "kernels_c", "filesystem_c",
@@ -42,7 +42,13 @@ def compile_example(name: str, folder: Path, flags: Sequence[str] = ()) -> Path:
     """The example's library in `folder`, with its manifest and what it lacks beside it."""
     package = _OF_PACKAGES.get(name)
     source = ROOT / "packages" / package / "native" if package else _FOLDER / name
-    standard = "-std=c++20" if package else "-std=c++17"
+    return compile_folder(source, folder, flags, "-std=c++20" if package else "-std=c++17")
+
+
+def compile_folder(
+    source: Path, folder: Path, flags: Sequence[str] = (), standard: str = "-std=c++17"
+) -> Path:
+    """The library of a plugin's sources in `folder`, as :func:`compile_example` makes it."""
     sources = sorted([*source.glob("*.c"), *source.glob("*.cc")])
     is_cpp = any(file.suffix == ".cc" for file in sources)
     manifest = next(source.glob("lib*.so.toml"))

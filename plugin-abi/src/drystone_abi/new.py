@@ -35,6 +35,7 @@ class Kind:
     title: str
     folders: tuple[Path, ...]
     language: str = "CXX"
+    options: str = ""
     sources: str = "{{name}}.cc"
     offers: str = ""
     abi: str = "1.0"
@@ -136,6 +137,14 @@ KINDS = {
         leave_out=FROM_EXAMPLE,
         renames={"pipedemo.c": "{{name}}.c", "pipedemo": "{{scheme}}"},
     ),
+    "cpp-network": Kind(
+        "a network transport in C++",
+        (NATIVE, TEMPLATE / "network"),
+        options="-Wall -Wextra",
+        sources="{{name}}.cc engine.cc matching.cc sockets.cc",
+        offers=_offers("network"),
+        abi="1.1",
+    ),
     "python-optimizer": Kind(
         "a graph optimizer in Python",
         (EXAMPLES / "optimizer_python",),
@@ -190,7 +199,7 @@ def _words(name: str, kind: str) -> dict[str, str]:
         "kind": chosen.title,
         "language": chosen.language,
         "standard": STANDARDS[chosen.language],
-        "options": OPTIONS[chosen.language],
+        "options": chosen.options or OPTIONS[chosen.language],
         "abi": chosen.abi,
     }
     for key in ("sources", "offers"):
