@@ -17,7 +17,7 @@ from drystone_base.core.time_limits import look
 from drystone_base.graph import Graph, Node, Output, needed_nodes, output_name, topological_order
 from drystone_base.graph.topology import DEAD_WITH, TRANSFER_OPS
 from drystone_base.graph.validate import definition_of, validate
-from drystone_base.kernels import Kernel, find_kernel
+from drystone_base.kernels import Kernel, find_kernel, kernel_of_package
 from drystone_base.modules.wanted import refused_offer
 from drystone_base.ops.defs import OpDef, find, names
 
@@ -71,8 +71,9 @@ _KINDS: Final[dict[str, Kind]] = {
 
 
 _REMEDIES: Final = {
-    "XlaCallModule": "its program is compiled for XLA: pip install drystone-pjrt xla-cpu-pjrt, and "
-    'run it with SessionConfig(subgraphs="pjrt"); or export the model again with '
+    "XlaCallModule": "its program is one for XLA: pip install drystone-pjrt, which computes it by "
+    "NumPy, and xla-cpu-pjrt as well, which compiles it where a session has "
+    'SessionConfig(subgraphs="pjrt"); or export the model again with '
     "jax2tf.convert(f, native_serialization=False)",
 }
 
@@ -335,6 +336,9 @@ class _Lowering:
             return found
         if node.op in self.graph.functions:
             return self.call_function
+        of_package = kernel_of_package(node.op)
+        if of_package is not None:
+            return of_package
         known = definition is not None and find(node.op) is not None
         near = near_matches(node.op, filter(can_run, names()) if known else names())
         refused = refused_offer("kernels", node.op)

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeAlias
 
 import numpy as np
 
 from drystone_base.core.errors import KernelError, remedy_for
 from drystone_base.core.families import Families
+from drystone_base.core.installed import points
 from drystone_base.core.payloads import at_node
 
 if TYPE_CHECKING:
     from drystone_base.state.runtime import Runtime
 
-__all__ = ["KERNELS", "Array", "Call", "Kernel", "all_ops", "find_kernel", "kernel", "known_ops"]
+__all__ = [
+    "KERNELS",
+    "Array",
+    "Call",
+    "Kernel",
+    "all_ops",
+    "find_kernel",
+    "kernel",
+    "kernel_of_package",
+    "known_ops",
+]
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Kernel: TypeAlias = Callable[..., Any]
@@ -90,6 +102,23 @@ def kernel(*ops: str) -> Callable[[Kernel], Kernel]:
 def find_kernel(op: str) -> Kernel | None:
     """The reference kernel of ``op``, or None."""
     return KERNELS.find(op)
+
+
+_GROUP: Final = "drystone.kernels"
+_LOCK: Final = Lock()
+
+
+def kernel_of_package(op: str) -> Kernel | None:
+    """The kernel of an op that has none here and that an installed package declares, by op.
+
+    Raises whatever importing it raises.
+    """
+    for point in points(_GROUP):
+        if point.name == op:
+            found: Kernel = point.load()
+            with _LOCK:
+                return KERNELS.find(op) or kernel(op)(found)
+    return None
 
 
 def known_ops() -> frozenset[str]:

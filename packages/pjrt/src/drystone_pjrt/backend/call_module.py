@@ -1,5 +1,7 @@
 """``XlaCallModule``: a program that JAX has exported, compiled and called as it is.
 
+Where nobody has asked for the backend ``pjrt``, it is computed op by op with NumPy.
+
 ``jax2tf`` and Keras on JAX write such nodes. The program is a portable artifact of StableHLO, whose
 ``main`` takes the node's inputs; a program for several platforms takes the number of one before
 them. A program with symbolic dimensions is written again for the shapes that it is called with.
@@ -10,8 +12,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from copy import copy
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -20,9 +23,10 @@ from drystone_base.kernels import Array, Call, find_kernel, kernel
 from drystone_pjrt.api.client import Client, LoadedProgram
 from drystone_pjrt.libraries.opened import client
 from drystone_pjrt.portable.bytecode import Unreadable
-from drystone_pjrt.portable.static import ShapeMismatch, is_symbolic, static_program
+from drystone_pjrt.portable.evaluated import Evaluator
+from drystone_pjrt.portable.static import ShapeMismatch, is_symbolic, static_program, whole_program
 
-__all__ = ["OP", "register"]
+__all__ = ["OP", "call_module", "register"]
 
 OP: Final = "XlaCallModule"
 _KEPT: Final = 64
@@ -42,10 +46,13 @@ class _Compiled(NamedTuple):
 
 _PROGRAMS: Final[OrderedDict[tuple[str | bytes, Shapes], _Compiled]] = OrderedDict()
 _LOCK: Final = threading.Lock()
+_COMPILES: Final = threading.Event()
+"""Set once the backend has been asked for."""
 
 
 def register() -> None:
-    """Make the kernel known, once."""
+    """Make the kernel known, once, and have it compile by the plugin from now on."""
+    _COMPILES.set()
     with _LOCK:
         if find_kernel(OP) is None:
             kernel(OP)(call_module)
@@ -60,9 +67,11 @@ def call_module(call: Call, *args: Array) -> list[Array]:
         given = call.attrs.get(name)
         check = "a program is called without functions of the graph, without symbols and tokens"
         call.require(not given, check, found=f"{name}: {given!r}", remedy=_REMEDY)
+    if not _COMPILES.is_set():
+        return _evaluated(call, [*_platform(call, "CPU"), *args])
     try:
         used = client()
-        arrays = [*_platform(call, used), *args]
+        arrays = [*_platform(call, used.platform), *args]
         made = _compiled(call, used, arrays)
         shapes = _stated(call) if made.shapes is None else made.shapes
         results = [np.empty(s, t.np) for s, t in zip(shapes, call.attrs["Tout"], strict=True)]
@@ -81,6 +90,39 @@ def call_module(call: Call, *args: Array) -> list[Array]:
     return results
 
 
+def _evaluated(call: Call, arrays: list[Array]) -> list[Array]:
+    """The program's outputs, without a compiler."""
+    try:
+        return copy(_evaluator(_bytes(call.attrs["module"]))).run(arrays)
+    except ShapeMismatch as error:
+        _fail_for_shapes(call, [array.shape for array in arrays], error)
+    except Unreadable as error:
+        call.fail(
+            "a program must consist of operations that are known here, or be compiled",
+            found=str(error),
+            needed="an operation that has a counterpart in NumPy",
+            remedy='pip install xla-cpu-pjrt, and run it with SessionConfig(subgraphs="pjrt")',
+            status="UNIMPLEMENTED",
+            inner=error,
+        )
+
+
+@lru_cache(maxsize=_KEPT)
+def _evaluator(code: bytes) -> Evaluator:
+    with whole_program():
+        return Evaluator(code)
+
+
+def _fail_for_shapes(call: Call, shapes: Sequence[tuple[int, ...]], error: Exception) -> NoReturn:
+    call.fail(
+        "inputs have the shapes that the program was exported for",
+        found=", ".join(str(list(shape)) for shape in shapes),
+        needed=str(error),
+        remedy="feed inputs of such shapes, or export the model again for others",
+        inner=error,
+    )
+
+
 def _stated(call: Call) -> list[tuple[int, ...]]:
     """The shapes of outputs, of which the node has a list."""
     shapes: list[Any] = call.attrs["Sout"]
@@ -90,10 +132,10 @@ def _stated(call: Call) -> list[tuple[int, ...]]:
     return [tuple(shape) for shape in shapes]
 
 
-def _platform(call: Call, used: Client) -> list[Array]:
-    """The number of the plugin's platform, for a program that is for several."""
+def _platform(call: Call, platform: str) -> list[Array]:
+    """The number of the platform, for a program that is for several."""
     names = [_bytes(name).decode().upper() for name in call.attrs.get("platforms") or ()]
-    ours, unchecked = used.platform.upper(), call.attrs.get("disabled_checks") or ()
+    ours, unchecked = platform.upper(), call.attrs.get("disabled_checks") or ()
     if len(names) < 2:
         fits = not names or ours in names or any(_bytes(c) == b"platform" for c in unchecked)
         call.require(fits, "a program is for the plugin's platform", found=names, needed=ours,
@@ -142,13 +184,7 @@ def _made(call: Call, used: Client, code: bytes, shapes: Shapes) -> _Compiled:
     try:
         static = static_program(code, shapes)
     except ShapeMismatch as error:
-        call.fail(
-            "inputs have the shapes that the program was exported for",
-            found=", ".join(str(list(shape)) for shape in shapes),
-            needed=str(error),
-            remedy="feed inputs of such shapes, or export the model again for others",
-            inner=error,
-        )
+        _fail_for_shapes(call, shapes, error)
     except Unreadable as error:
         call.fail(
             "a program with symbolic dimensions is written again for the shapes of its inputs",

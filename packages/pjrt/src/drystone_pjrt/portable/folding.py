@@ -10,7 +10,7 @@ import numpy as np
 from drystone_pjrt.portable.inferred import base_of, whole
 from drystone_pjrt.portable.vhlo import Attribute, Tensor, Text
 
-__all__ = ["folded"]
+__all__ = ["divided", "folded", "remainder"]
 
 Array = np.ndarray[Any, Any]
 
@@ -18,21 +18,22 @@ _MOST: Final = 256
 """Elements of the largest array that is kept."""
 
 
-def _divided(a: Array, b: Array) -> Array:
+def divided(a: Array, b: Array) -> Array:
     """The quotient towards zero; 0 by 0, which nothing reads."""
     safe = np.where(b == 0, 1, b)
     size = np.abs(a) // np.abs(safe)
     return np.where((a < 0) == (safe < 0), size, -size)
 
 
-def _left(a: Array, b: Array) -> Array:
-    return np.asarray(a - _divided(a, b) * b)
+def remainder(a: Array, b: Array) -> Array:
+    """What the quotient leaves, with the sign of ``a``."""
+    return np.asarray(a - divided(a, b) * b)
 
 
 _SIMPLE: Final[Mapping[str, Callable[..., Any]]] = {
-    "abs": np.abs, "add": np.add, "and": np.bitwise_and, "divide": _divided,
+    "abs": np.abs, "add": np.add, "and": np.bitwise_and, "divide": divided,
     "maximum": np.maximum, "minimum": np.minimum, "multiply": np.multiply,
-    "negate": np.negative, "not": np.invert, "or": np.bitwise_or, "remainder": _left,
+    "negate": np.negative, "not": np.invert, "or": np.bitwise_or, "remainder": remainder,
     "select": np.where, "sign": np.sign, "subtract": np.subtract, "xor": np.bitwise_xor,
     "clamp": lambda low, x, high: np.minimum(np.maximum(x, low), high),
 }  # fmt: skip

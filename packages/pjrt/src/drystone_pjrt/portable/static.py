@@ -18,7 +18,7 @@ from drystone_pjrt.portable.folding import folded
 from drystone_pjrt.portable.inferred import base_of, is_open, kinds, whole
 from drystone_pjrt.portable.vhlo import Attribute, Decoder, Integers, Tensor, Text, Type, dense
 
-__all__ = ["ShapeMismatch", "Static", "is_symbolic", "static_program"]
+__all__ = ["ShapeMismatch", "Static", "is_symbolic", "static_program", "whole_program"]
 
 Array = np.ndarray[Any, Any]
 _DEEPEST: Final = 100
@@ -54,20 +54,20 @@ def static_program(code: bytes, shapes: Sequence[tuple[int, ...]]) -> Static:
     Raises ``Unreadable`` for what it has that is not known here, ``ShapeMismatch`` for shapes that
     it does not accept.
     """
-    with _whole():
+    with whole_program():
         return _Writer(code).program(shapes)
 
 
 def is_symbolic(code: bytes) -> bool:
     """Whether the program's inputs leave sizes open; raises ``Unreadable``."""
-    with _whole():
+    with whole_program():
         writer = _Writer(code)
         main = writer.functions.get("main")
         return main is not None and any(is_open(writer.decoder.type(n)) for _, n in main.arguments)
 
 
 @contextmanager
-def _whole() -> Iterator[None]:
+def whole_program() -> Iterator[None]:
     """Say of bytes that name what is not there that they are no program."""
     try:
         yield
