@@ -95,7 +95,9 @@ static void copy_in(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBa
   Copy* const copy = new_copy(run_in, to->opaque, from, size);
   copy->print = print_of(from, size);
   strict_count(STRICT_COPIES_IN);
+  strict_begin_call(stream, "memcpy_htod");
   strict_enqueue(stream, "a copy", &copy->work, &range, 1, status);
+  strict_end_call(stream);
 }
 
 /* Until it is done there is nothing of use where it copies to. */
@@ -107,7 +109,9 @@ static void copy_out(const SP_Device* device, SP_Stream stream, void* to, const 
   memset(to, kUnset, size);
   copy->print = print_of(to, size);
   strict_count(STRICT_COPIES_OUT);
+  strict_begin_call(stream, "memcpy_dtoh");
   strict_enqueue(stream, "a copy", &copy->work, &range, 1, status);
+  strict_end_call(stream);
 }
 
 static void copy_on(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBase* to, const SP_DeviceMemoryBase* from,
@@ -115,7 +119,9 @@ static void copy_on(const SP_Device* device, SP_Stream stream, SP_DeviceMemoryBa
   (void)device;
   const Range ranges[] = {{to->opaque, size, true, NULL}, {from->opaque, size, false, NULL}};
   Copy* const copy = new_copy(run_on, to->opaque, from->opaque, size);
+  strict_begin_call(stream, "memcpy_dtod");
   strict_enqueue(stream, "a copy", &copy->work, ranges, 2, status);
+  strict_end_call(stream);
 }
 
 /* Copies that wait for no stream: they are done as if on one of their own. */

@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,7 @@ struct SP_Stream_st {
   bool is_running;
   int number; /* -1: there are too many */
   Clock clock;
+  const char* call; /* the host's that uses it now */
   TF_Code code; /* of the first failure */
   char message[256];
 };
@@ -68,6 +70,16 @@ struct SP_Event_st {
 static Device devices[kStrictDevices];
 
 int strict_device_of(SP_Stream stream) { return stream->device; }
+
+/* ---- calls of the host, which may not use a stream at the same time ---- */
+
+void strict_begin_call(SP_Stream stream, const char* name) {
+  const char* const other = __atomic_exchange_n(&stream->call, name, __ATOMIC_ACQ_REL);
+  if (other != NULL) strict_fault("%s is called with a stream that %s uses", name, other);
+  sched_yield(); /* another call has the time to come */
+}
+
+void strict_end_call(SP_Stream stream) { __atomic_store_n(&stream->call, NULL, __ATOMIC_RELEASE); }
 
 /* ---- the thread ---- */
 
@@ -281,9 +293,11 @@ static void report(SP_Stream stream, TF_Status* status) {
 }
 
 static void get_stream_status(const SP_Device* device, SP_Stream stream, TF_Status* status) {
+  strict_begin_call(stream, "get_stream_status");
   pthread_mutex_lock(&devices[device->ordinal].mutex);
   report(stream, status);
   pthread_mutex_unlock(&devices[device->ordinal].mutex);
+  strict_end_call(stream);
 }
 
 /* ---- waiting ---- */
@@ -316,11 +330,13 @@ static void wait_for(Device* self, IsOver is_over, const void* what, uint64_t un
 
 static void block_host_until_done(const SP_Device* device, SP_Stream stream, TF_Status* status) {
   Device* const self = &devices[device->ordinal];
+  strict_begin_call(stream, "block_host_until_done");
   pthread_mutex_lock(&self->mutex);
   wait_for(self, stream_is_over, stream, stream->enqueued);
   join(&self->host, &stream->clock);
   report(stream, status);
   pthread_mutex_unlock(&self->mutex);
+  strict_end_call(stream);
 }
 
 static void synchronize_all_activity(const SP_Device* device, TF_Status* status) {
@@ -371,7 +387,7 @@ static SE_EventStatus get_event_status(const SP_Device* device, SP_Event event) 
   return found;
 }
 
-static void record_event(const SP_Device* device, SP_Stream stream, SP_Event event, TF_Status* status) {
+static void put_record(const SP_Device* device, SP_Stream stream, SP_Event event, TF_Status* status) {
   Op* const op = new_op(RECORD, "", status);
   if (op == NULL) return;
   if (!event->is_hidden) strict_count(STRICT_EVENTS);
@@ -383,7 +399,7 @@ static void record_event(const SP_Device* device, SP_Stream stream, SP_Event eve
   put(stream, op);
 }
 
-static void wait_for_event(const SP_Device* const device, SP_Stream stream, SP_Event event, TF_Status* const status) {
+static void put_wait(const SP_Device* device, SP_Stream stream, SP_Event event, TF_Status* status) {
   Op* const op = new_op(WAIT_EVENT, "", status);
   if (op == NULL) return;
   pthread_mutex_lock(&devices[device->ordinal].mutex);
@@ -393,13 +409,29 @@ static void wait_for_event(const SP_Device* const device, SP_Stream stream, SP_E
   put(stream, op);
 }
 
+static void record_event(const SP_Device* device, SP_Stream stream, SP_Event event, TF_Status* status) {
+  strict_begin_call(stream, "record_event");
+  put_record(device, stream, event, status);
+  strict_end_call(stream);
+}
+
+static void wait_for_event(const SP_Device* const device, SP_Stream stream, SP_Event event, TF_Status* const status) {
+  strict_begin_call(stream, "wait_for_event");
+  put_wait(device, stream, event, status);
+  strict_end_call(stream);
+}
+
 static void create_stream_dependency(const SP_Device* device, SP_Stream dependent, SP_Stream other, TF_Status* status) {
   SP_Event event = NULL;
   create_event(device, &event, status);
   if (event == NULL) return;
   event->is_hidden = true;
-  record_event(device, other, event, status);
-  if (TF_GetCode(status) == TF_OK) wait_for_event(device, dependent, event, status);
+  strict_begin_call(other, "create_stream_dependency");
+  strict_begin_call(dependent, "create_stream_dependency");
+  put_record(device, other, event, status);
+  if (TF_GetCode(status) == TF_OK) put_wait(device, dependent, event, status);
+  strict_end_call(dependent);
+  strict_end_call(other);
 }
 
 static void block_host_for_event(const SP_Device* device, SP_Event event, TF_Status* status) {
@@ -444,7 +476,9 @@ static TF_Bool host_callback(const SP_Device* device, SP_Stream stream, SE_Statu
   *call = (Call){{run_call, end_call}, function, argument, stream};
   strict_count(STRICT_CALLS);
   TF_Status* const status = TF_NewStatus();
+  strict_begin_call(stream, "host_callback");
   strict_enqueue(stream, "a call of the host", &call->work, NULL, 0, status);
+  strict_end_call(stream);
   const bool is_put = TF_GetCode(status) == TF_OK;
   TF_DeleteStatus(status);
   return is_put;

@@ -85,6 +85,9 @@ typedef struct Work {
 void strict_enqueue(SP_Stream stream, const char* node, Work* work, const Range* ranges, int count,
                     TF_Status* status);
 int strict_device_of(SP_Stream stream);
+/* Around a call of the host with a stream, of which there may be one at a time; kernels put their work beside. */
+void strict_begin_call(SP_Stream stream, const char* name);
+void strict_end_call(SP_Stream stream);
 /* What the host has waited for. */
 void strict_host_clock(int device, Clock* clock);
 /* A stream that nothing waits for. */
