@@ -48,6 +48,12 @@ void delete_stored(PyObject* capsule) {
   collect();  // nothing else may be called for long, and a descriptor is scarce
 }
 
+constexpr const char* kThere = "drystone.device";  // of capsules
+
+void delete_there(PyObject* capsule) {
+  host.TF_DeleteTensor(static_cast<TF_Tensor*>(PyCapsule_GetPointer(capsule, kThere)));
+}
+
 bool is_array(PyObject* value) { return PyArray_Check(value); }
 
 TF_Tensor* opaque(PyObject* value, TF_DataType dtype) {
@@ -157,6 +163,9 @@ PyObject* set_dtypes(PyObject*, PyObject* table) {
 namespace {
 
 TF_Tensor* made_of(PyObject* value, TF_DataType dtype, bool copy, bool may_cast, Use use) {
+  if (PyCapsule_IsValid(value, kThere) != 0) {
+    return host.DS_ShareTensor(static_cast<TF_Tensor*>(PyCapsule_GetPointer(value, kThere)));
+  }
   if (!is_array(value) || static_cast<int>(dtype) == 0) return opaque(value, dtype);
   auto* array = reinterpret_cast<PyArrayObject*>(value);
   if (PyArray_TYPE(array) == NPY_OBJECT) return opaque(value, dtype);
@@ -240,6 +249,15 @@ PyObject* stored_tensor(PyObject*, PyObject* args) {
   host.TF_DeleteStatus(status);
   if (tensor == nullptr) return nullptr;
   PyObject* out = PyCapsule_New(tensor, kStored, delete_stored);
+  if (out == nullptr) host.TF_DeleteTensor(tensor);
+  return out;
+}
+
+PyObject* device_tensor(PyObject*, PyObject* address) {
+  auto* given = static_cast<TF_Tensor*>(PyLong_AsVoidPtr(address));
+  if (given == nullptr) return nullptr;
+  TF_Tensor* tensor = host.DS_ShareTensor(given);
+  PyObject* out = PyCapsule_New(tensor, kThere, delete_there);
   if (out == nullptr) host.TF_DeleteTensor(tensor);
   return out;
 }
@@ -353,6 +371,12 @@ PyObject* array_of(TF_Tensor* tensor) {
     return out;
   }
   const int number = static_cast<int>(host.TF_TensorType(tensor));
+  if (host.DS_TensorDevice(tensor) != nullptr) {
+    const Ref address(PyLong_FromVoidPtr(tensor));
+    PyObject* out = address && resolver != nullptr ? PyObject_CallFunction(resolver, "iO", number, address.get()) : nullptr;
+    if (out == nullptr) host.TF_DeleteTensor(tensor);
+    return out;  // which has taken it over
+  }
   const int rank = host.TF_NumDims(tensor);
   npy_intp dims[NPY_MAXDIMS];
   if (rank > NPY_MAXDIMS) {

@@ -10,7 +10,8 @@ namespace drystone::binding {
 // without arguments for one that is found when it is needed.
 PyObject* set_dtypes(PyObject* module, PyObject* table);
 
-// set_resolver(function): what stands for a tensor that holds handles of the host library's.
+// set_resolver(function): what stands for a tensor that holds handles of the host library's, or lies on a device:
+// that one it takes over.
 PyObject* set_resolver(PyObject* module, PyObject* function);
 
 // A new tensor of an array, which must have the dtype's layout: its memory is shared where it is
@@ -28,6 +29,9 @@ PyObject* stored_tensor(PyObject* module, PyObject* args);
 
 // A new handle of the tensor in such a capsule; NULL, without an exception, for anything else.
 TF_Tensor* stored_of(PyObject* value);
+
+// device_tensor(address): a capsule that holds a handle of a tensor on a device, which feed_of() takes.
+PyObject* device_tensor(PyObject* module, PyObject* address);
 
 // A tensor of strings out of an object array of bytes.
 TF_Tensor* strings_of(PyObject* array);

@@ -5,6 +5,7 @@
 #include "binding/python.h"
 #include "drystone/session.h"
 #include "drystone_host/core.h"
+#include "drystone_host/dlpack.h"
 
 namespace drystone::binding {
 
@@ -57,7 +58,8 @@ namespace drystone::binding {
   X(DS_ListOfTensor)               \
   X(DS_ListTensorItem)             \
   X(DS_NewForeignTensor)           \
-  X(DS_ForeignObject)
+  X(DS_ForeignObject)              \
+  X(DS_TensorDevice)
 
 struct Host {
 // NOLINTNEXTLINE(bugprone-macro-parentheses): what is declared cannot be in brackets

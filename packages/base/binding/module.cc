@@ -36,6 +36,7 @@ PyMethodDef functions[] = {
     {"set_dtypes", set_dtypes, METH_O, "set_dtypes(table): NumPy dtypes by number."},
     {"stored_tensor", stored_tensor, METH_VARARGS,
      "stored_tensor(owner, descriptor, offset, dtype, dims, factors=None, inner=1): a tensor whose elements are in a file."},
+    {"device_tensor", device_tensor, METH_O, "device_tensor(address): what runs take as a feed: a tensor on a device."},
     {"new_cancellation", new_cancellation, METH_NOARGS, "The address of a new DS_Cancellation."},
     {"cancel", cancel, METH_O, "cancel(address): stop the runs that were given it."},
     {"delete_cancellation", delete_cancellation, METH_O, "delete_cancellation(address)"},

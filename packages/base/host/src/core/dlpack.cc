@@ -1,6 +1,8 @@
 // Tensors of other libraries: see drystone_host/dlpack.h.
 #include "drystone_host/dlpack.h"
 
+#include "core/dlpack.h"
+
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -18,10 +20,7 @@ namespace {
 
 // ---- the structs of DLPack 1.x, as its specification lays them out ----
 
-struct Device {
-  std::int32_t type;  // 1: CPU
-  std::int32_t id;
-};
+using Device = DLPackDevice;
 
 struct ElementType {
   std::uint8_t code;
@@ -108,6 +107,11 @@ struct Exported {
   std::unique_ptr<TF_Tensor> tensor;
   std::vector<std::int64_t> shape;
   std::vector<std::int64_t> strides;
+  void (*before_end)(const TF_Tensor&) noexcept = nullptr;
+
+  ~Exported() {
+    if (before_end != nullptr && tensor != nullptr) before_end(*tensor);
+  }
 };
 
 template <class Form>
@@ -116,7 +120,7 @@ void drop_exported(Form* form) {
 }
 
 template <class Form>
-std::unique_ptr<Exported<Form>> exported(const TF_Tensor& tensor) {
+std::unique_ptr<Exported<Form>> exported(const TF_Tensor& tensor, const Device& device) {
   const Pair& type = outward(tensor.dtype);
   if (type.bits < 8 && std::is_same_v<Form, Unversioned>) {
     fail(TF_INVALID_ARGUMENT, "elements of less than a byte need DLPack's versioned struct");
@@ -134,7 +138,7 @@ std::unique_ptr<Exported<Form>> exported(const TF_Tensor& tensor) {
   }
   made->form.context = made.get();
   made->form.deleter = drop_exported<Form>;
-  made->form.view = View{tensor.memory->data, {kCpu, 0}, rank, {type.code, type.bits, 1},
+  made->form.view = View{tensor.memory->data, device, rank, {type.code, type.bits, 1},
                          made->shape.data(), made->strides.data(), 0};
   return made;
 }
@@ -145,6 +149,10 @@ template <class Form>
 void give_back(void*, std::size_t, void* managed) {
   auto* form = static_cast<Form*>(managed);
   if (form->deleter != nullptr) form->deleter(form);
+}
+
+std::string shown(const Device& device) {
+  return std::to_string(device.type) + (device.type == kCpu ? "" : ", number " + std::to_string(device.id));
 }
 
 bool row_major(const View& view) {
@@ -175,11 +183,11 @@ void gather(const View& view, const char* from, char* to, std::size_t size) {
   }
 }
 
-// Checks the view; the number of its elements.
-std::int64_t checked_count(const View& view) {
-  if (view.device.type != kCpu) {
-    fail(TF_INVALID_ARGUMENT, "the memory lies on DLPack device type " +
-                                  std::to_string(view.device.type) + ", not on the CPU (1)");
+// Checks the view; the number of its elements. Of the CPU there is one.
+std::int64_t checked_count(const View& view, const Device& device) {
+  if (view.device.type != device.type || (device.type != kCpu && view.device.id != device.id)) {
+    const std::string needed = device.type == kCpu ? "the CPU (1)" : shown(device);
+    fail(TF_INVALID_ARGUMENT, "the memory lies on DLPack device type " + shown(view.device) + ", not on " + needed);
   }
   const auto count = elements(view.shape, view.rank);
   if (!count) fail(TF_INVALID_ARGUMENT, "the dimensions are no valid shape");
@@ -217,15 +225,16 @@ TF_Tensor* lent(Form* form, TF_DataType dtype) {
 }
 
 template <class Form>
-TF_Tensor* taken(void* managed, std::uint64_t* flags, std::uint64_t given) {
+TF_Tensor* taken(void* managed, std::uint64_t* flags, std::uint64_t given, const Device& device) {
   auto* form = static_cast<Form*>(managed);
-  const std::int64_t count = checked_count(form->view);
+  const std::int64_t count = checked_count(form->view, device);
   const TF_DataType dtype = inward(form->view.dtype, (given & kPadded) != 0);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(count), stored_size(dtype), &bytes)) {
     fail(TF_INVALID_ARGUMENT, "the managed tensor is larger than memory can be");
   }
   const bool copy = count != 0 && !row_major(form->view);
+  if (copy && device.type != kCpu) fail(TF_INVALID_ARGUMENT, "memory of a device is not in row-major order");
   TF_Tensor* tensor = copy ? copied(form, dtype) : lent(form, dtype);
   if (flags != nullptr) {
     *flags = (given & (DS_DLPACK_READ_ONLY | DS_DLPACK_COPIED)) | (copy ? DS_DLPACK_COPIED : 0);
@@ -239,6 +248,33 @@ std::atomic<int (*)(void*, const char*)> capsule_is_valid{nullptr};
 std::atomic<void* (*)(void*, const char*)> capsule_pointer{nullptr};
 
 }  // namespace
+
+void* to_dlpack(const TF_Tensor& tensor, bool versioned, std::uint64_t flags, const DLPackDevice& device,
+                void (*before_end)(const TF_Tensor&) noexcept) {
+  if (!versioned) {
+    auto made = exported<Unversioned>(tensor, device);
+    made->before_end = before_end;
+    return &made.release()->form;
+  }
+  auto made = exported<Versioned>(tensor, device);
+  made->before_end = before_end;
+  made->form.major = kMajor;
+  made->form.minor = 1;
+  made->form.flags = (flags & (DS_DLPACK_READ_ONLY | DS_DLPACK_COPIED)) |
+                     (made->form.view.dtype.bits < 8 ? kPadded : 0);
+  return &made.release()->form;
+}
+
+TF_Tensor* from_dlpack(void* managed, bool versioned, std::uint64_t* flags, const DLPackDevice& device) {
+  if (!versioned) return taken<Unversioned>(managed, flags, 0, device);
+  const auto* form = static_cast<const Versioned*>(managed);
+  if (form->major != kMajor) {
+    fail(TF_FAILED_PRECONDITION, "the struct is of DLPack " + std::to_string(form->major) + "." +
+                                     std::to_string(form->minor) + ", known is 1.x");
+  }
+  return taken<Versioned>(managed, flags, form->flags, device);
+}
+
 }  // namespace drystone::host
 
 using namespace drystone::host;
@@ -250,16 +286,8 @@ void* DS_TensorToDLPack(const TF_Tensor* tensor, int versioned, uint64_t flags, 
   guarded(status, __func__, [&] {
     require(tensor, "tensor");
     if (tensor->memory == nullptr) fail(TF_INVALID_ARGUMENT, "the tensor has no value");
-    if (versioned == 0) {
-      result = &exported<Unversioned>(*tensor).release()->form;
-      return;
-    }
-    auto made = exported<Versioned>(*tensor);
-    made->form.major = kMajor;
-    made->form.minor = 1;
-    made->form.flags = (flags & (DS_DLPACK_READ_ONLY | DS_DLPACK_COPIED)) |
-                       (made->form.view.dtype.bits < 8 ? kPadded : 0);
-    result = &made.release()->form;
+    if (tensor->memory->device != 0) fail(TF_INVALID_ARGUMENT, "the tensor lies on a device");
+    result = to_dlpack(*tensor, versioned != 0, flags, {kCpu, 0}, nullptr);
   });
   return result;
 }
@@ -268,16 +296,7 @@ TF_Tensor* DS_TensorFromDLPack(void* managed, int versioned, uint64_t* flags, TF
   TF_Tensor* tensor = nullptr;
   guarded(status, __func__, [&] {
     require(managed, "managed");
-    if (versioned == 0) {
-      tensor = taken<Unversioned>(managed, flags, 0);
-      return;
-    }
-    const auto* form = static_cast<const Versioned*>(managed);
-    if (form->major != kMajor) {
-      fail(TF_FAILED_PRECONDITION, "the struct is of DLPack " + std::to_string(form->major) + "." +
-                                       std::to_string(form->minor) + ", known is 1.x");
-    }
-    tensor = taken<Versioned>(managed, flags, form->flags);
+    tensor = from_dlpack(managed, versioned != 0, flags, {kCpu, 0});
   });
   return tensor;
 }

@@ -12,11 +12,14 @@ struct LaneBlock {
   std::shared_ptr<Lane> lane;
   Piece piece;
   std::size_t length = 0;
+  void (*give_back)(void*, std::size_t, void*) = nullptr;  // of memory that is not the lane's
+  void* argument = nullptr;
 
   static LaneBlock& of(const TF_Tensor& tensor) { return *static_cast<LaneBlock*>(tensor.memory->argument); }
   static void end(void*, std::size_t, void* block) {
     const std::unique_ptr<LaneBlock> own(static_cast<LaneBlock*>(block));
-    own->lane->memory_.give(own->piece.base);
+    if (own->give_back != nullptr) own->give_back(own->piece.base.opaque, own->length, own->argument);
+    else own->lane->memory_.give(own->piece.base);
   }
 };
 
@@ -79,12 +82,50 @@ std::unique_ptr<TF_Tensor> on_host(const TF_Tensor& there) {
   return out;
 }
 
+namespace {
+
+std::uint8_t place_of(DS_Device& device) { return static_cast<std::uint8_t>(std::min(device.sp()->ordinal, 254) + 1); }
+
+}  // namespace
+
+DeviceLoan::DeviceLoan(DS_Device& device) : block_(std::make_unique<LaneBlock>()) {
+  block_->lane = std::make_shared<Lane>(device);  // nothing is put on its streams
+  execute(device, "synchronize_all_activity", &SP_StreamExecutor::synchronize_all_activity);
+}
+
+DeviceLoan::~DeviceLoan() = default;
+
+void DeviceLoan::lend(TF_Tensor& tensor) noexcept {
+  Memory& memory = *tensor.memory;
+  block_->piece.base.struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
+  block_->piece.base.opaque = memory.data;
+  block_->piece.base.size = memory.length;
+  block_->length = memory.length;
+  block_->give_back = memory.deallocator;
+  block_->argument = memory.argument;
+  memory.device = place_of(block_->lane->device());
+  memory.deallocator = LaneBlock::end;
+  memory.argument = block_.release();
+  memory.shared = true;
+}
+
+std::unique_ptr<TF_Tensor> copy_there(const TF_Tensor& there) {
+  const LaneBlock& from = LaneBlock::of(there);
+  from.lane->block();
+  const auto lane = std::make_shared<Lane>(from.lane->device());
+  std::unique_ptr<TF_Tensor> out(lane->allocate(there.dtype, there.dims.data(), there.dims.rank()));
+  lane->copy_on(there, *out);
+  lane->wait();
+  return out;
+}
+
 Lane::Batch::~Batch() {
   for (TF_Tensor* tensor : tensors) drop(tensor);
 }
 
 Lane::Lane(DS_Device& device) : device_(device), memory_(device) {
   for (DS_Stream& stream : streams_) stream.device = &device;
+  reader_.device = &device;
   on(Way::kernels);
   is_busy_ = {};
 }
@@ -100,6 +141,7 @@ Lane::~Lane() {
     for (const DS_Stream& stream : streams_) {
       if (stream.handle != nullptr) ask(device_, "destroy_stream", &SP_StreamExecutor::destroy_stream, stream.handle);
     }
+    if (reader_.handle != nullptr) ask(device_, "destroy_stream", &SP_StreamExecutor::destroy_stream, reader_.handle);
     return 0;
   });
 }
@@ -120,7 +162,7 @@ TF_Tensor* Lane::allocate(TF_DataType dtype, const std::int64_t* dims, int count
   memory->length = bytes;
   memory->deallocator = LaneBlock::end;
   memory->argument = block.release();
-  memory->device = static_cast<std::uint8_t>(std::min(device_.sp()->ordinal, 254) + 1);
+  memory->device = place_of(device_);
   auto* const held = memory.release();
   try {
     return new TF_Tensor(dtype, dims, count, held);
@@ -134,7 +176,10 @@ Piece Lane::take(std::size_t bytes) {
   Piece out;
   if (memory_.take(bytes, &out)) return out;
   Failure failure(TF_OK, "");
-  synchronize(&failure);  // so that what is unused may go
+  {
+    const Lock lock(calls_);
+    synchronize(&failure);  // so that what is unused may go
+  }
   memory_.release_unused();
   if (!memory_.take(bytes, &out)) {
     fail(TF_RESOURCE_EXHAUSTED,
@@ -144,6 +189,11 @@ Piece Lane::take(std::size_t bytes) {
 }
 
 // ---- work ------------------------------------------------------------------------------------------
+
+SP_Stream Lane::stream() {
+  const Lock lock(calls_);
+  return on(Way::kernels);
+}
 
 SP_Stream Lane::on(Way way) {
   DS_Stream& stream = stream_of(way);
@@ -159,6 +209,7 @@ void Lane::after(Way later, Way earlier) {
 
 // Memory that was used before may be in use still.
 void Lane::copy_in(const TF_Tensor& host, TF_Tensor& here, const Work& of) {
+  const Lock lock(calls_);
   LaneBlock& to = LaneBlock::of(here);
   if (to.length == 0) return;
   if (!to.piece.is_new) after(Way::in, Way::kernels);
@@ -170,6 +221,7 @@ void Lane::copy_in(const TF_Tensor& host, TF_Tensor& here, const Work& of) {
 }
 
 void Lane::copy_out(const TF_Tensor& here, TF_Tensor& host, const Work& of) {
+  const Lock lock(calls_);
   const LaneBlock& from = LaneBlock::of(here);
   const std::uint64_t bytes = bytes_of(here);
   if (bytes == 0) return;
@@ -181,6 +233,7 @@ void Lane::copy_out(const TF_Tensor& here, TF_Tensor& host, const Work& of) {
 }
 
 void Lane::copy_on(const TF_Tensor& from, TF_Tensor& to) {
+  const Lock lock(calls_);
   const std::uint64_t bytes = bytes_of(from);
   on(Way::kernels);
   if (bytes == 0) return;
@@ -198,13 +251,21 @@ std::unique_ptr<TF_Tensor> Lane::copy_of(const TF_Tensor& host) {
 void Lane::follow(const TF_Tensor& theirs) {
   const std::unique_ptr<TF_Tensor, void (*)(TF_Tensor*)> held(share(theirs), drop);
   keep(held.get());
-  const SP_Stream other = LaneBlock::of(theirs).lane->stream_of(Way::kernels).handle;
+  Lane& lane = *LaneBlock::of(theirs).lane;
+  const std::scoped_lock lock(calls_, lane.calls_);
+  const SP_Stream other = lane.stream_of(Way::kernels).handle;
   execute(device_, "create_stream_dependency", &SP_StreamExecutor::create_stream_dependency, stream(), other);
 }
 
-void Lane::begin() { start_timer(Way::kernels); }
+void Lane::begin() {
+  const Lock lock(calls_);
+  start_timer(Way::kernels);
+}
 
-void Lane::end(const Work& of) { mark(Way::kernels, of); }
+void Lane::end(const Work& of) {
+  const Lock lock(calls_);
+  mark(Way::kernels, of);
+}
 
 // One whose work failed to be put on the stream is started again.
 void Lane::start_timer(Way way) {
@@ -265,6 +326,7 @@ void Lane::keep(TF_Tensor* tensor) {
 }
 
 void Lane::close_batch() {
+  const Lock lock(calls_);
   while (batches_.size() > 1 && batches_.front()->is_done.load(std::memory_order_acquire)) batches_.pop_front();
   if (batches_.size() == kMostBatches) {
     wait();
@@ -290,19 +352,29 @@ void Lane::join() {
 }
 
 void Lane::wait() {
+  std::deque<std::unique_ptr<Batch>> done;  // goes without the lock: whose memory it was may be anybody
+  const Lock lock(calls_);
   Failure failure(TF_OK, "");
   synchronize(&failure);
   is_busy_ = {};
   if (failure.code != TF_OK) blame(std::move(failure));
   for (Mark& mark : marks_) retire(mark);
   marks_.clear();
-  batches_.clear();
+  done.swap(batches_);
 }
 
+// The run goes on putting work on its stream meanwhile.
 void Lane::block() {
-  DS_Stream& stream = stream_of(Way::kernels);
-  block_for_stream(stream);
-  execute(device_, "get_stream_status", &SP_StreamExecutor::get_stream_status, stream.handle);
+  const std::lock_guard reading(reading_);
+  const SP_Stream kernels = stream_of(Way::kernels).handle;
+  if (reader_.handle == nullptr) execute(device_, "create_stream", &SP_StreamExecutor::create_stream, &reader_.handle);
+  {
+    const Lock lock(calls_);
+    execute(device_, "create_stream_dependency", &SP_StreamExecutor::create_stream_dependency, reader_.handle, kernels);
+  }
+  block_for_stream(reader_);
+  const Lock lock(calls_);
+  execute(device_, "get_stream_status", &SP_StreamExecutor::get_stream_status, kernels);
 }
 
 // Waits once, and asks of each stream whether all went well.

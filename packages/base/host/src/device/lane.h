@@ -6,6 +6,7 @@
 #include <atomic>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,7 @@ struct Work {
 // is put on the kernels' stream comes after all copies to the device before it; a copy to the host comes after
 // all kernels before it. Memory that is given back is used again by later work, which comes after what still
 // uses it; the device gets it back with the lane. All functions but allocate() and block() belong to the run's thread.
+// As other runs wait for work of this one, which names its stream, a lock keeps calls with these streams apart.
 class Lane : public std::enable_shared_from_this<Lane> {
  public:
   explicit Lane(DS_Device& device);
@@ -37,7 +39,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
   DS_Device& device() const { return device_; }
   // For kernels that are about to be put on it.
-  SP_Stream stream() { return on(Way::kernels); }
+  SP_Stream stream();
 
   // A tensor in the device's memory. Fails with RESOURCE_EXHAUSTED. Threads: any.
   TF_Tensor* allocate(TF_DataType dtype, const std::int64_t* dims, int count);
@@ -87,6 +89,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
     ~Batch();
   };
   static constexpr std::size_t kWays = static_cast<std::size_t>(Way::count);
+  using Lock = std::lock_guard<std::recursive_mutex>;
 
   DS_Stream& stream_of(Way way) { return streams_[static_cast<std::size_t>(way)]; }
   SP_Stream on(Way way);
@@ -103,6 +106,7 @@ class Lane : public std::enable_shared_from_this<Lane> {
   void synchronize(Failure* failure) noexcept;
 
   DS_Device& device_;
+  std::recursive_mutex calls_;  // held in calls of the plugin with a stream, of which one is allowed at a time
   std::array<DS_Stream, kWays> streams_;
   std::array<bool, kWays> is_busy_{};  // something was put on the stream since the last wait
   LaneMemory memory_;
@@ -113,6 +117,8 @@ class Lane : public std::enable_shared_from_this<Lane> {
   bool measures_ = false;
   Times times_;
   std::deque<std::unique_ptr<Batch>> batches_;  // the last one is being filled
+  std::mutex reading_;  // of who waits on the host for work of the lane: on a stream that comes after it
+  DS_Stream reader_;
 };
 
 // The lane that a tensor's memory is of; NULL for host memory.
@@ -122,6 +128,23 @@ Lane* lane_of(const DS_KernelCall& call) noexcept;
 
 // The facts of a call whose work goes to a lane.
 void put_on(Lane& lane, DS_KernelCall* call);
+
+// Has memory that somebody else has lent, such as by DLPack, lie on a device; its own deallocator is called once nothing
+// uses it. Made first, as it may fail: it waits for what is on the device's streams.
+class DeviceLoan {
+ public:
+  explicit DeviceLoan(DS_Device& device);
+  ~DeviceLoan();
+  DeviceLoan(const DeviceLoan&) = delete;
+  DeviceLoan& operator=(const DeviceLoan&) = delete;
+  void lend(TF_Tensor& tensor) noexcept;
+
+ private:
+  std::unique_ptr<struct LaneBlock> block_;
+};
+
+// A copy on the same device, once it is made. Threads: any.
+std::unique_ptr<TF_Tensor> copy_there(const TF_Tensor& there);
 
 // A copy in host memory of a tensor on a device: of what its lane's stream, which is waited for, makes of it.
 // Threads: any.

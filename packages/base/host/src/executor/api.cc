@@ -78,7 +78,7 @@ void compute(Run& run, DS_Plan& plan, TF_Tensor* const* given, Values& found) {
   const Block& block = plan.program->blocks[0];
   const Stop::Scope scope(run.stop());
   try {
-    const OwnFeeds own(given, block.feeds, run.stop());
+    const OwnFeeds own(given, block, run.stop());
     TF_Tensor* const* const feeds = own.data();
     if (block.micro_batches != nullptr && run_in_micro_batches(run, block, feeds, plan.session.micro_batch_bytes, found.data())) return;
     RootValues values(run.stack, block, feeds);

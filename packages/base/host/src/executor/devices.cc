@@ -84,10 +84,16 @@ TF_Tensor* RunDevices::copied(const Instruction& in, TF_Tensor* from) {
   const Work of{&in.node, &in.op};
   if (in.device != 0) {
     Lane& to = lane(in.device);
-    if (source != nullptr && &source->device() == &to.device()) return hold(from);  // of a variable
+    if (source != nullptr && &source->device() == &to.device()) {  // of a variable, or fed
+      if (source != &to) to.keep(from);
+      return hold(from);
+    }
+    std::unique_ptr<TF_Tensor> moved;
+    if (source != nullptr) from = (moved = on_host(*from)).get();  // fed from another device
     TF_Tensor* const out = to.allocate(from->dtype, from->dims.data(), from->dims.rank());
     to.keep(from);
     to.copy_in(*from, *out, of);
+    drop(moved.release());
     return out;
   }
   if (source == nullptr) return hold(from);

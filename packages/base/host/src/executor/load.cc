@@ -428,6 +428,21 @@ void find_borrowers(Program* program) {
   }
 }
 
+// A feed that is only copied to devices, be it behind nodes that hand it on, may lie on one.
+void find_feeds_of_devices(Block* block) {
+  std::vector<bool> goes(static_cast<std::size_t>(block->values()), true);
+  for (const std::int32_t value : block->fetches) goes[static_cast<std::size_t>(value)] = false;
+  for (auto in = block->instructions.rbegin(); in != block->instructions.rend(); ++in) {
+    const auto inputs = block->inputs_of(*in);
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      const bool hands_on = in->kind == Kind::forward && in->deref.count == 0 &&
+                            goes[static_cast<std::size_t>(in->outputs.start) + k];
+      if (!hands_on && (in->kind != Kind::copy || in->device == 0)) goes[static_cast<std::size_t>(inputs[k])] = false;
+    }
+  }
+  block->feed_goes_to_devices.assign(goes.begin(), goes.begin() + block->feeds);
+}
+
 }  // namespace
 
 Block::Block() = default;
@@ -469,6 +484,7 @@ std::unique_ptr<Program> load(std::string_view bytes, std::span<TF_Tensor* const
     if (!block.has_frames) plan_lifetimes(block);
   }
   if (out->devices.empty()) find_parallel_schedules(*out);  // a stream belongs to one thread
+  else if (!out->blocks[0].has_frames) find_feeds_of_devices(&out->blocks[0]);
   note_plugins(out.get());
   return out;
 }

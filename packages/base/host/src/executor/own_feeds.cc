@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "device/lane.h"
+
 namespace drystone::host::executor {
 namespace {
 
@@ -26,12 +28,16 @@ TF_Tensor* copied(const TF_Tensor& feed, RunStop* stop) {
 
 }  // namespace
 
-void OwnFeeds::copy(std::int32_t count, RunStop* stop) {
+void OwnFeeds::copy(const Block& block, RunStop* stop) {
+  const auto own = [&](std::size_t k) {
+    TF_Tensor* const feed = feeds_[k];
+    const bool is_elsewhere = feed->memory->device != 0 && !(k < block.feed_goes_to_devices.size() && block.feed_goes_to_devices[k]);
+    if (is_elsewhere) return on_host(*feed).release();
+    return feed->memory->lent ? copied(*feed, stop) : hold(feed);
+  };
   try {
-    for (std::int32_t k = 0; k < count; ++k) {
-      own_.push_back(feeds_[k]->memory->lent ? nullptr : hold(feeds_[k]));
-      if (own_.back() == nullptr) own_.back() = copied(*feeds_[k], stop);
-    }
+    own_.resize(static_cast<std::size_t>(block.feeds));
+    for (std::size_t k = 0; k < own_.size(); ++k) own_[k] = own(k);
   } catch (...) {
     drop_own();
     throw;

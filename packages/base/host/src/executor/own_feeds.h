@@ -1,9 +1,10 @@
-// Feeds as kernels take them: what was lent is copied first (DS_NewFeed).
+// Feeds as kernels take them: what was lent is copied first (DS_NewFeed), and what lies on a device where the host needs it.
 #ifndef DRYSTONE_HOST_EXECUTOR_OWN_FEEDS_H_
 #define DRYSTONE_HOST_EXECUTOR_OWN_FEEDS_H_
 
 #include <vector>
 
+#include "executor/plan.h"
 #include "executor/run_stop.h"
 #include "executor/value.h"
 
@@ -14,10 +15,10 @@ namespace drystone::host::executor {
 class OwnFeeds {
  public:
   // Fails with what ends the run, while it copies. `stop`: NULL where nothing ends it.
-  OwnFeeds(TF_Tensor* const* feeds, std::int32_t count, RunStop* stop) : feeds_(feeds) {
-    for (std::int32_t k = 0; k < count; ++k) {
-      if (!feeds[k]->memory->lent) [[likely]] continue;
-      copy(count, stop);
+  OwnFeeds(TF_Tensor* const* feeds, const Block& block, RunStop* stop) : feeds_(feeds) {
+    for (std::int32_t k = 0; k < block.feeds; ++k) {
+      if (!feeds[k]->memory->lent && feeds[k]->memory->device == 0) [[likely]] continue;
+      copy(block, stop);
       break;
     }
   }
@@ -30,7 +31,7 @@ class OwnFeeds {
   TF_Tensor* const* data() const { return feeds_; }
 
  private:
-  void copy(std::int32_t count, RunStop* stop);
+  void copy(const Block& block, RunStop* stop);
   void drop_own() noexcept;
 
   TF_Tensor* const* feeds_;

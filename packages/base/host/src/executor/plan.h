@@ -97,6 +97,7 @@ struct Block {
   std::vector<std::int32_t> deref;         // inputs of an instruction
   std::vector<std::int32_t> fetches;       // values
   std::vector<bool> feed_is_used;          // of a block without frames
+  std::vector<bool> feed_goes_to_devices;  // of a first block without frames: nothing of the host reads the feed
   std::vector<bool> fetch_moves;           // a fetch that takes the value, which no other needs
   std::vector<TF_Tensor*> initial;         // one per value: a constant, or NULL
   std::vector<std::string> frames;         // names

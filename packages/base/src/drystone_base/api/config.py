@@ -142,6 +142,12 @@ SETTINGS: Final = Schema(
         "a node whose device is not there runs on another one (False: it is an error).",
     ),
     Setting(
+        "fetches_on_devices",
+        flag(),
+        "a fetch that a plugin's device computes stays there, as a ``DeviceArray``, which can be "
+        "fed to any session and goes to other libraries by DLPack, without a copy.",
+    ),
+    Setting(
         "log_device_placement", flag(), "print where each node goes, to standard error."
     ),
     Setting(
@@ -220,6 +226,7 @@ class SessionConfig:
     passes: Mapping[str, bool | Mapping[str, Any]] = field(default_factory=dict)
     device_count: Mapping[str, int] = field(default_factory=dict)
     allow_soft_placement: bool = True
+    fetches_on_devices: bool = False
     log_device_placement: bool = False
     intra_op_threads: int = 0
     inter_op_threads: int = 0

@@ -12,9 +12,10 @@ from drystone_base.core.tensor import as_strings
 from drystone_base.core.time_limits import OutOfTime
 
 if TYPE_CHECKING:
+    from drystone_base.host.device_array import DeviceArray
     from drystone_base.ops.attrs import Shape
 
-__all__ = ["Feed", "to_array"]
+__all__ = ["Feed", "fed_to_host", "to_array"]
 
 _MOST_DIMENSIONS: Final = 64
 """Of NumPy's arrays."""
@@ -29,11 +30,16 @@ class Feed(NamedTuple):
 
 
 def to_array(feed: Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
-    """The value of a feed in the tensor's dtype; refuses what does not convert without loss."""
+    """The value of a feed in the tensor's dtype; refuses what does not convert without loss.
+
+    What lies on a plugin's device stays there, as a ``DeviceArray``.
+    """
     if feed.dtype is STRING:
         array = _to_strings(feed, value)
     elif type(value) is np.ndarray and value.dtype == feed.dtype.np:  # nothing to look into
         array = value.copy() if copy else value
+    elif (there := _on_device(value)) is not None:
+        array = _there(feed, there)
     else:
         array = _to_numbers(feed, value, copy)
     shape = feed.shape
@@ -48,6 +54,29 @@ def to_array(feed: Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:
         needed = "[" + ", ".join("?" if d < 0 else str(d) for d in shape) + "]"
         _bad_feed(feed, "must have the placeholder's shape", list(array.shape), needed)
     return array
+
+
+def fed_to_host(values: list[Any]) -> list[Any]:
+    """Values of :func:`to_array` for what runs on the host alone."""
+    return [value.numpy() if hasattr(value, "numpy") else value for value in values]
+
+
+def _on_device(value: Any) -> DeviceArray | None:
+    """What is on a plugin's device, as it is or by DLPack; None for anything else."""
+    if not hasattr(type(value), "__dlpack_device__") or isinstance(value, np.ndarray):
+        return None
+    from drystone_base.host.device_array import DeviceArray, on_known_device
+
+    if isinstance(value, DeviceArray):
+        return value
+    return DeviceArray.from_dlpack(value) if on_known_device(value) else None
+
+
+def _there(feed: Feed, value: DeviceArray) -> Any:
+    if value.dtype is not feed.dtype:
+        _bad_feed(feed, "that lies on a device must have the tensor's dtype", value.dtype,
+                  feed.dtype)  # fmt: skip
+    return value
 
 
 def _to_numbers(feed: Feed, value: Any, copy: bool) -> np.ndarray[Any, Any]:

@@ -205,7 +205,9 @@ class Preparing:
             from drystone_base.passes import place_body
 
             caller.place = partial(place_body, config=self.config)
-        encoded = encode_plan(plan, [f.dtype for f in feeds], caller)
+        encoded = encode_plan(
+            plan, [f.dtype for f in feeds], caller, stays=self.config.fetches_on_devices
+        )
         program = program_of(encoded, self.makers.nodes)
         made = load(feeds, has_value, program, caller, copies=copies)
         if keep is not None:

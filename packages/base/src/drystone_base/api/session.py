@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -443,17 +443,15 @@ class Session:
     def _arrays(
         self, prepared: Prepared | Remote, values: Sequence[Any], ends: float | None
     ) -> list[Array]:
-        from drystone_base.api.feeds import to_array
+        from drystone_base.api.feeds import fed_to_host, to_array
 
-        copies = False
-        if isinstance(prepared, Prepared):
-            copies = prepared.copies_feeds and prepared.native is None
+        is_native = isinstance(prepared, Prepared) and prepared.native is not None
+        copies = isinstance(prepared, Prepared) and prepared.copies_feeds and not is_native
         pairs = zip(prepared.feeds, values, strict=True)
-        if ends is None:
-            return [to_array(feed, value, copies) for feed, value in pairs]
         try:
-            with until(ends):
-                return [to_array(feed, value, copies) for feed, value in pairs]
+            with nullcontext() if ends is None else until(ends):
+                found = [to_array(feed, value, copies) for feed, value in pairs]
+                return found if is_native else fed_to_host(found)
         except OutOfTime:
             from drystone_base.state.cancellation import deadline_exceeded
 

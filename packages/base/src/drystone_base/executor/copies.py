@@ -1,6 +1,7 @@
 """Copies between host memory and devices: instructions where an edge leads from one to the other.
 
-Feeds and fetches of a run are in host memory, and so is what goes through frames. Those of
+Feeds and fetches of a run are in host memory, unless its session leaves fetches where they are made
+(a feed that only devices use may lie on one), and so is what goes through frames. Those of
 functions and loops are where their bodies have them: what goes round in a loop stays on the device
 that computes it. A variable is read where its value is needed. A value is copied once to each place
 where it is needed, a constant once for all runs.
@@ -48,15 +49,25 @@ Calls = Callable[[Instruction], Places | None]
 
 
 def with_copies(
-    plan: Plan, forwards: frozenset[str], calls: Calls, at: Places | None = None
+    plan: Plan,
+    forwards: frozenset[str],
+    calls: Calls,
+    at: Places | None = None,
+    *,
+    stays: bool = False,
 ) -> Plan:
     """The plan with a COPY on each edge between memories.
 
     ``forwards``: ops whose output k the executor makes of input k, wherever that lies. ``at``:
     where its feeds and fetches are to be; None: it is a whole run's, all of them are the host's,
-    and the run ends only when all copies are done.
+    and the run ends only when all copies are done. ``stays``: what a whole run fetches is left
+    where it is made.
     """
-    return _Copying(plan, forwards, calls, at).run()
+    found = _Copying(plan, forwards, calls, at)
+    if at is None and stays:
+        made = _Copying(plan, forwards, calls, None).places_of_fetches()
+        found.at = Places(found.at.feeds, tuple(made))
+    return found.run()
 
 
 def natural_places(plan: Plan, forwards: frozenset[str], calls: Calls) -> Places:

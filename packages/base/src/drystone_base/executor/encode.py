@@ -111,6 +111,7 @@ def encode(
     alone: bool = False,
     beside: bool = False,
     has_devices: bool = False,
+    stays: bool = False,
 ) -> Encoded:
     """The PlanDef of ``plan`` and of the functions that it may call.
 
@@ -118,9 +119,11 @@ def encode(
     cannot be lowered is left to its kernel in Python, which says so when it runs. ``alone``: the
     PlanDef is to work without Python, so its constants are in it (``beside``: beside it all the
     same), and ``UnsupportedOp`` (``op-needs-python``) is raised for nodes that no plugin has a
-    kernel for. ``has_devices``: nodes may run on devices of plugins.
+    kernel for. ``has_devices``: nodes may run on devices of plugins; ``stays``: what is fetched is
+    left where it is made.
     """
     encoder = _Encoder(lower_function, frozenset(functions), alone, beside, has_devices)
+    encoder.stays = stays
     return encoder.run(plan, feed_types)
 
 
@@ -130,6 +133,7 @@ class _Encoder:
         has_devices: bool,
     ) -> None:  # fmt: skip
         self.alone, self.beside = alone, beside
+        self.stays = False
         self.has_plugins = False
         self.lower_function = lower_function
         self.functions = functions
@@ -190,7 +194,7 @@ class _Encoder:
 
             plan = with_loops(plan)
         if self.places is not None:
-            plan = with_copies(plan, FORWARDS, self.places.of, at)
+            plan = with_copies(plan, FORWARDS, self.places.of, at, stays=self.stays)
         wiring = Wiring(plan)
         block.feeds = len(plan.feeds)
         for k in wiring.order:

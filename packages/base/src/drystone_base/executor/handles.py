@@ -17,6 +17,7 @@ from drystone_base.core.dtypes import DType, from_number
 from drystone_base.core.errors import HostError
 from drystone_base.executor.loans import variable_of
 from drystone_base.host._lib import declare
+from drystone_base.host.device_array import DeviceArray, device_name
 from drystone_base.host.extension import extension
 from drystone_base.host.tensors import shape_of, without_array
 from drystone_base.kernels.data_flow._tensor_lists import TensorList
@@ -148,11 +149,14 @@ def adapt(value: Any, number: int) -> int:
     )
 
 
-def resolve(number: int, address: int) -> np.ndarray[Any, Any]:
+def resolve(number: int, address: int) -> Any:
     """What a resource or variant tensor of the host's stands for, for kernels in Python.
 
-    Raises ``HostError`` (``bad-host-tensor``) for any other: NumPy has no array of its shape.
+    A tensor on a device is taken over, as a ``DeviceArray``. Raises ``HostError``
+    (``bad-host-tensor``) for any other: NumPy has no array of its shape.
     """
+    if device_name(address) is not None:
+        return DeviceArray(address)
     if number not in (dtypes.RESOURCE.number, dtypes.VARIANT.number):
         raise without_array(from_number(number), shape_of(address))
     found = variable_behind(address) if number == dtypes.RESOURCE.number else None

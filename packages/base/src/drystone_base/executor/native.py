@@ -8,6 +8,8 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
 from drystone_base.core.errors import (
     BadRequest,
     DrystoneError,
@@ -58,6 +60,17 @@ def _adapt(value: Any, number: int) -> int:
     )
 
     return adapt(value, number)
+
+
+def _fed(value: Any, copies: bool) -> Any:
+    """A feed for the host: what lies on a device goes by a capsule.
+
+    ``copies``: the plan may hold it for longer; what others may write to is copied there.
+    """
+    feed = getattr(value, "feed", None)
+    if feed is None:
+        return value
+    return value.copy().feed() if copies and value.is_shared else feed()
 
 
 def _place(runtime: Runtime) -> MeetingPlace:
@@ -146,6 +159,7 @@ class NativePlan:
 
     def run(self, feeds: Sequence[Array], runtime: Runtime) -> list[Any]:
         """The fetches, in order; raises as the reference executor does."""
+        given = [f if type(f) is np.ndarray else _fed(f, self._copies) for f in feeds]
         left = 0
         if runtime.deadline is not None:
             left = max(1, int((runtime.deadline - time.monotonic()) * 1000))
@@ -156,7 +170,7 @@ class NativePlan:
         place = _place(runtime) if self._meets else None
         try:
             found: list[Any] = self._handle.run(
-                feeds, runtime, left, runtime.step.id, self._copies, stop, traces, table,
+                given, runtime, left, runtime.step.id, self._copies, stop, traces, table,
                 None if place is None else place.address,
             )  # fmt: skip
         finally:

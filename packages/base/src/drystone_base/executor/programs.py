@@ -25,13 +25,21 @@ _SENDS: Final = frozenset({"_Send", "_HostSend"})
 
 
 def encode_plan(
-    plan: Plan, feed_types: Sequence[DType], caller: FunctionCaller, *, alone: bool = False
+    plan: Plan,
+    feed_types: Sequence[DType],
+    caller: FunctionCaller,
+    *,
+    alone: bool = False,
+    stays: bool = False,
 ) -> Encoded:
     """The PlanDef of a plan and of the functions that it calls; raises as :func:`encode` does."""
     names = [function.name for function in caller.library]
     lower_function = partial(caller.plan, native=True)
     has_devices = caller.place is not None and not alone
-    return encode(plan, feed_types, lower_function, names, alone=alone, has_devices=has_devices)
+    return encode(
+        plan, feed_types, lower_function, names,
+        alone=alone, has_devices=has_devices, stays=stays,
+    )  # fmt: skip
 
 
 def program_of(encoded: Encoded, made_by: Made = NOBODY) -> Program:

@@ -8,8 +8,9 @@ that ``numpy.from_dlpack`` does not know (bfloat16, the 8-bit floats, int4);
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 
@@ -20,10 +21,23 @@ from drystone_base.host.status import Status
 if TYPE_CHECKING:
     from drystone_base.host.tensors import HostTensor
 
-__all__ = ["DLPackError", "from_dlpack", "give", "take"]
+__all__ = [
+    "CPU",
+    "DLPackError",
+    "Exporter",
+    "capsule_of",
+    "from_dlpack",
+    "give",
+    "import_from",
+    "refused",
+    "take",
+]
+
+Exporter: TypeAlias = Callable[[int, int, Any], Any]
+"""From whether a struct has a version, its flags and a status, the address of a managed tensor."""
 
 _VERSION: Final = (1, 1)
-_CPU: Final = (1, 0)
+CPU: Final = (1, 0)
 _READ_ONLY, _COPIED = 1, 2
 # CPython keeps the pointer to a capsule's name: these objects must never go.
 _NAMES: Final = (b"dltensor", b"dltensor_versioned")
@@ -84,28 +98,43 @@ def give(
     """The capsule that ``__dlpack__`` returns; arguments as in the array API standard."""
     from drystone_base.host.tensors import HostTensor, aligned
 
-    if device is not None and tuple(device) != _CPU:
-        raise _refused("give", "a device must be the CPU", f"device {tuple(device)}", _CPU)
+    if device is not None and tuple(device) != CPU:
+        raise refused("give", "a device must be the CPU", f"device {tuple(device)}", CPU)
     if stream is not None:
-        raise _refused("give", "memory of the CPU has no streams", f"stream={stream!r}", "None")
-    versioned = max_version is not None and max_version[0] >= _VERSION[0]
-    flags = 0 if tensor.writeable else _READ_ONLY
+        raise refused("give", "memory of the CPU has no streams", f"stream={stream!r}", "None")
     if copy:
         tensor = HostTensor.from_numpy(aligned(tensor.numpy().copy()), tensor.dtype)
-        flags = _COPIED
-    elif flags and not versioned:
-        raise _refused(
+        return capsule_of(_exporter(tensor), max_version, copied=True)
+    return capsule_of(_exporter(tensor), max_version, read_only=not tensor.writeable)
+
+
+def _exporter(tensor: HostTensor) -> Exporter:
+    return lambda versioned, flags, status: _export(tensor.handle, versioned, flags, status)
+
+
+def capsule_of(
+    export: Exporter,
+    max_version: tuple[int, int] | None,
+    *,
+    read_only: bool = False,
+    copied: bool = False,
+) -> Any:
+    """A fresh capsule in the form that ``max_version`` asks for; raises ``DLPackError``."""
+    versioned = max_version is not None and max_version[0] >= _VERSION[0]
+    if read_only and not versioned:
+        raise refused(
             "give",
             "memory that must not be written needs DLPack 1.x, which can say so",
             "a consumer that asks for the form without a version",
             "__dlpack__(max_version=(1, 0)), or copy=True",
         )
     api = _capsules()
+    flags = (_READ_ONLY if read_only else 0) | (_COPIED if copied else 0)
     try:
         with Status("a tensor cannot be handed over by DLPack") as status:
-            managed = _export(tensor.handle, int(versioned), flags, status.pointer)
+            managed = export(int(versioned), flags, status.pointer)
     except HostError as error:
-        raise _refused("give", "the dtype must be one of DLPack", error.found, "numbers") from error
+        raise refused("give", "the dtype must be one of DLPack", error.found, "numbers") from error
     drop = ctypes.cast(library().DS_DropDLPackCapsule, ctypes.c_void_p)
     return api.PyCapsule_New(managed, _NAMES[versioned], drop)
 
@@ -113,8 +142,17 @@ def give(
 def take(source: Any) -> tuple[int, bool]:
     """The handle of a tensor over the memory of a producer, and whether it may be written."""
     device = tuple(source.__dlpack_device__())
-    if device[0] != _CPU[0]:
-        raise _refused("take", "memory must lie on the CPU", f"device {device}", _CPU)
+    if device[0] != CPU[0]:
+        raise refused("take", "memory must lie on the CPU", f"device {device}", CPU)
+    return import_from(source, _import, "memory")
+
+
+def import_from(source: Any, take_over: Callable[..., Any], what: str) -> tuple[int, bool]:
+    """The handle of a tensor over the memory of a producer, and whether it may be written.
+
+    ``take_over``: of the address of a managed tensor, whether it has a version, room for flags and
+    a status, the handle.
+    """
     try:
         capsule = source.__dlpack__(max_version=_VERSION)
     except TypeError:  # a producer that is older than versions
@@ -123,7 +161,7 @@ def take(source: Any) -> tuple[int, bool]:
     if not api.PyCapsule_IsValid(capsule, _NAMES[versioned]):
         versioned = 0
         if not api.PyCapsule_IsValid(capsule, _NAMES[versioned]):
-            raise _refused(
+            raise refused(
                 "take",
                 "__dlpack__ must return a fresh capsule",
                 repr(capsule),
@@ -132,10 +170,10 @@ def take(source: Any) -> tuple[int, bool]:
     flags = ctypes.c_uint64(0)
     managed = api.PyCapsule_GetPointer(capsule, _NAMES[versioned])
     try:
-        with Status("memory cannot be taken by DLPack") as status:
-            handle = _import(managed, versioned, ctypes.byref(flags), status.pointer)
+        with Status(f"{what} cannot be taken by DLPack") as status:
+            handle = take_over(managed, versioned, ctypes.byref(flags), status.pointer)
     except HostError as error:
-        raise _refused(
+        raise refused(
             "take", "dtype, shape and device must be ones of TensorFlow", error.found, "numbers"
         ) from error
     api.PyCapsule_SetName(capsule, _USED[versioned])
@@ -143,7 +181,8 @@ def take(source: Any) -> tuple[int, bool]:
     return handle, copied or not flags.value & _READ_ONLY
 
 
-def _refused(role: str, check: str, found: object, needed: object) -> DLPackError:
+def refused(role: str, check: str, found: object, needed: object) -> DLPackError:
+    """The error of who cannot ``give`` or ``take``."""
     what = "a tensor cannot be handed over" if role == "give" else "memory cannot be taken"
     return DLPackError(
         f"{what} by DLPack",

@@ -32,7 +32,7 @@ _FUNCTIONS: Final = (
     "DS_ShareVariable", "DS_VariableTensor", "DS_VariableVersion", "DS_SetVariable",
     "DS_VariableHandle",
     "DS_NewListTensor", "DS_ListOfTensor", "DS_ListTensorItem", "DS_NewForeignTensor",
-    "DS_ForeignObject",
+    "DS_ForeignObject", "DS_TensorDevice",
 )  # fmt: skip
 _DTYPES: Final = 64
 _set_attention = _lib.declare("DS_SetAttention", None, ctypes.c_void_p, ctypes.c_void_p)

@@ -17,7 +17,7 @@ import numpy as np
 from drystone_abi.protos import FunctionSpec
 from drystone_base.api.feeds import Feed, to_array
 from drystone_base.api.restored.structures import Composite, Structure, Tensor, decode
-from drystone_base.core.dtypes import STRING, from_numpy
+from drystone_base.core.dtypes import STRING, DType, from_numpy
 
 __all__ = ["Arguments", "Leniency", "Parameters", "fill"]
 
@@ -145,6 +145,8 @@ def _converted(
 
 
 def _has_dtype(tensor: Tensor, given: Any) -> bool:
+    if isinstance(given.dtype, DType):  # on a device, where it stays
+        return given.dtype is tensor.dtype
     dtype = np.asarray(given).dtype
     if tensor.dtype is STRING:
         return dtype.kind in "SUOT"

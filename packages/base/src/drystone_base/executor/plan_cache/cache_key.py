@@ -79,7 +79,7 @@ def _is_plain(config: SessionConfig) -> bool:
         return False
     if config.passes or config.device_count or config.log_device_placement:
         return False
-    if not config.allow_soft_placement:  # each process has its own devices
+    if config.fetches_on_devices or not config.allow_soft_placement:  # of this process's devices
         return False
     if PASSES or declared("drystone.passes"):
         return False
