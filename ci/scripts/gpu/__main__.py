@@ -28,7 +28,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seconds", type=float, default=150, help="for subjects to get ready in")
     parser.add_argument("--engines", default="", help="some, with commas between: default all")
     parser.add_argument("--library", type=Path, help="the plugin, where it is not installed")
-    parser.add_argument("--part", choices=("values", "speed"), help="only one half")
+    parser.add_argument("--part", choices=("values", "device", "speed"), help="only one of them")
     return parser
 
 
@@ -44,10 +44,15 @@ def main(arguments: list[str] | None = None) -> int:
         "gpu": found,
     }  # fmt: skip
     begin = time.monotonic()
-    if asked.part != "speed":
+    if asked.part in (None, "device"):
+        from ci.scripts.gpu.placed import placed_report
+
+        report["device"] = placed_report(asked.models)
+        print(f"device: {time.monotonic() - begin:.0f} s", flush=True)
+    if asked.part in (None, "values"):
         report["values"] = _values(asked.models)
         print(f"values: {time.monotonic() - begin:.0f} s", flush=True)
-    if asked.part != "values":
+    if asked.part in (None, "speed"):
         from ci.scripts.gpu.speed import ENGINES, compare
 
         engines = asked.engines.split(",") if asked.engines else ENGINES
@@ -58,7 +63,8 @@ def main(arguments: list[str] | None = None) -> int:
     report["seconds"] = round(time.monotonic() - begin, 1)
     asked.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     _say(report)
-    return 1 if report.get("values", {}).get("problems") else 0
+    parts = (report.get(part, {}) for part in ("values", "device"))
+    return int(any(part.get("problems") for part in parts))
 
 
 def _gpu(library: Path | None) -> dict[str, Any]:
@@ -127,18 +133,23 @@ def _ratios(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _say(report: dict[str, Any]) -> None:
-    values = report.get("values", {})
-    for name, said in list(values.get("problems", {}).items())[:40]:
-        print(f"WRONG {name}: {said}"[:400])
-    for row in values.get("models", []):
-        print({k: v for k, v in row.items() if v not in ("", [])})
+    for part in ("values", "device"):
+        _say_values(part, report.get(part, {}))
     for row in report.get("speed", []):
         seconds = "-" if row["seconds"] is None else f"{row['seconds'] * 1e3:.3f} ms"
         subject = (row[key] for key in ("network", "batch", "precision", "engine"))
         print(*subject, seconds, row["problem"], *row.get("reasons", ()))
+    print(report["gpu"], f"{report['seconds']} s")
+
+
+def _say_values(part: str, values: dict[str, Any]) -> None:
+    for name, said in list(values.get("problems", {}).items())[:40]:
+        print(f"WRONG {name}: {said}"[:400])
+    for row in values.get("models", []):
+        print({k: v for k, v in row.items() if v not in ("", [])})
     counts = {key: value for key, value in values.items() if isinstance(value, int)}
-    wrong = len(values.get("problems", {}))
-    print(report["gpu"], f"{report['seconds']} s", counts, f"{wrong} wrong")
+    if values:
+        print(part, counts, f"{len(values['problems'])} wrong")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,9 @@ _X: Final = np.random.default_rng(3).standard_normal((4, 6)).astype(np.float32)
 
 
 def _session(graph: Graph) -> ds.Session:
-    return ds.Session(graph, ds.SessionConfig(optimizer="off", subgraphs="gpu"))
+    """With regions on the GPU, and all else on the processor."""
+    config = ds.SessionConfig(optimizer="off", subgraphs="gpu", device_count={"GPU": 0})
+    return ds.Session(graph, config)
 
 
 def _far(got: Any, want: Any) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 import drystone_base as ds
 from drystone_subgraph import executables
 
-__all__ = ["recorded_models"]
+__all__ = ["case_of", "recorded_models", "tolerance_of", "worst_of"]
 
 
 def recorded_models(folder: Path) -> Iterator[dict[str, Any]]:
@@ -39,25 +39,36 @@ def recorded_models(folder: Path) -> Iterator[dict[str, Any]]:
 def _run(home: Path, row: dict[str, Any], ref: dict[str, Any]) -> dict[str, Any]:
     config = ds.SessionConfig(subgraphs="gpu")
     model = ds.load(home / row["file"], config=config)
-    with np.load(home / ref["file"], allow_pickle=False) as data:
-        feeds = {tensor: data[key] for tensor, key in ref["inputs"].items()}
-        wants = {tensor: data[key] for tensor, key in ref["outputs"].items()}
+    feeds, wants = case_of(home, ref)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         got = model.run(list(wants), feeds)
         got = model.run(list(wants), feeds)
     states = executables(model.session)
-    worst = max(_difference(np.asarray(g), w) for g, w in zip(got, wants.values(), strict=True))
-    problem = "" if worst <= _tolerance(row) else f"differs by {worst:.3g}"
+    worst = worst_of(got, wants)
+    problem = "" if worst <= tolerance_of(row) else f"differs by {worst:.3g}"
     return {
-        "worst": worst, "tolerance": _tolerance(row), "problem": problem, "regions": len(states),
+        "worst": worst, "tolerance": tolerance_of(row), "problem": problem, "regions": len(states),
         "ready": sum(s.state == "ready" for s in states),
         "failed": sorted({s.reason for s in states if s.state == "failed"}),
         "warnings": len(said),
     }  # fmt: skip
 
 
-def _tolerance(row: dict[str, Any]) -> float:
+def case_of(home: Path, ref: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Feeds and outputs that were recorded."""
+    with np.load(home / ref["file"], allow_pickle=False) as data:
+        feeds = {tensor: data[key] for tensor, key in ref["inputs"].items()}
+        wants = {tensor: data[key] for tensor, key in ref["outputs"].items()}
+    return feeds, wants
+
+
+def worst_of(got: Any, wants: dict[str, Any]) -> float:
+    """The largest difference of outputs, relative to the values' size."""
+    return max(_difference(np.asarray(g), w) for g, w in zip(got, wants.values(), strict=True))
+
+
+def tolerance_of(row: dict[str, Any]) -> float:
     """1e-4, or four times what TensorFlow's own kernels differ by where that is more."""
     known = [float(pair[-1]) for case in row.get("fp32_dev") or [] for pair in case.values()]
     return max([1e-4, *(4 * value for value in known)])

@@ -4,7 +4,7 @@
 
 namespace drystone::gpu {
 
-Arena::Arena(const Graph& graph, const std::vector<int>& results) {
+Arena::Arena(const Graph& graph, const std::vector<int>& results, const std::set<int>& elsewhere) {
   std::vector<std::size_t> last(graph.values.size(), 0);
   const std::size_t count = graph.operations.size();
   for (std::size_t k = 0; k < count; ++k) {
@@ -14,7 +14,7 @@ Arena::Arena(const Graph& graph, const std::vector<int>& results) {
   for (std::size_t k = 0; k < count; ++k) {
     const int out = graph.operations[k].out;
     const Value& value = graph.at(out);
-    if (value.invariant) continue;
+    if (value.invariant || elsewhere.count(out) != 0) continue;
     std::erase_if(held_, [k](const Held& one) { return one.until < k; });
     constexpr std::size_t kAlignment = 256;
     const std::size_t exact = static_cast<std::size_t>(count_of(value.dims)) * size_of(value.type);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "program.h"
@@ -10,7 +11,8 @@ namespace drystone::gpu {
 
 class Arena {
  public:
-  Arena(const Graph& graph, const std::vector<int>& results);
+  // `elsewhere`: values whose memory is the caller's.
+  Arena(const Graph& graph, const std::vector<int>& results, const std::set<int>& elsewhere = {});
 
   std::size_t size() const { return size_; }
   const std::map<int, std::size_t>& offsets() const { return offsets_; }

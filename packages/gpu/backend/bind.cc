@@ -142,7 +142,7 @@ struct Binder {
   Stream& stream;
   Layers& layers;
   const std::vector<void*>& memory;
-  std::uint32_t* wrong;
+  Alarm alarm;
   Work* pack;
 
   void* in(std::size_t k) const { return memory[static_cast<std::size_t>(op.in[k])]; }
@@ -158,7 +158,7 @@ struct Binder {
   Work operator()(const Gathering& g) const {
     return
         [&s = stream, g, size = size_of(type(0)), a = in(0), b = in(1), wide = type(1) == Type::i64,
-         w = wrong, to = out()] { run_gather(s, g.gather, size, a, b, wide, w, to); };
+         w = alarm, to = out()] { run_gather(s, g.gather, size, a, b, wide, w, to); };
   }
   Work operator()(const OneHots& o) const {
     return [&s = stream, o, n = count(), size = size_of(graph.at(op.out).type), i = in(0),
@@ -194,6 +194,24 @@ struct Binder {
       run_pool(s, p.window, p.pooling, p.with_edges, t, a, to);
     };
   }
+  Work operator()(const PoolGradients& p) const {
+    const bool is_largest = p.pooling == Pooling::max;
+    const PoolGradient g = {p.window, type(0), in(0), is_largest ? in(1) : nullptr,
+                            is_largest ? in(2) : nullptr};
+    return [&s = stream, g, to = out()] { run_pool_gradient(s, g, to); };
+  }
+  Work operator()(const Patches& p) const {
+    return [&s = stream, p, t = type(0), a = in(0), to = out()] {
+      run_patches(s, p.window, t, a, to);
+    };
+  }
+  Work operator()(const Segments& g) const {
+    return [&s = stream, g, rows = count_of(graph.at(op.in[1]).dims), a = in(0), i = in(1),
+            wide = type(1) == Type::i64, w = alarm, to = out()] {
+      s.clear(to, std::size_t{g.count} * g.inner * sizeof(float));
+      run_segment_sum(s, {g.count, g.inner}, rows, a, i, wide, w, to);
+    };
+  }
   Work operator()(const Resizes& r) const {
     return [&s = stream, r, n = count(), a = in(0), to = out()] {
       run_resize(s, r.resize, r.how, n, a, to);
@@ -204,8 +222,8 @@ struct Binder {
 }  // namespace
 
 Work work_of(const Graph& graph, const Operation& operation, Stream& stream, Layers& layers,
-             const std::vector<void*>& memory, std::uint32_t* wrong, Work* pack) {
-  const Binder binder{graph, operation, stream, layers, memory, wrong, pack};
+             const std::vector<void*>& memory, Alarm alarm, Work* pack) {
+  const Binder binder{graph, operation, stream, layers, memory, alarm, pack};
   return std::visit(binder, operation.detail);
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "device.h"
+#include "moves.h"
 
 namespace drystone::gpu {
 namespace {
@@ -18,9 +19,40 @@ void check(cudaError_t error, const char* what) {
   }
 }
 
+class GpuEvent final : public Event {
+ public:
+  explicit GpuEvent(int number) : number_(number) {
+    check(cudaSetDevice(number), "the GPU cannot be used");
+    check(cudaEventCreate(&event), "no event");
+  }
+  ~GpuEvent() override { static_cast<void>(cudaEventDestroy(event)); }
+
+  bool is_done() const override {
+    static_cast<void>(cudaSetDevice(number_));
+    const cudaError_t said = cudaEventQuery(event);
+    static_cast<void>(cudaGetLastError());
+    if (said != cudaErrorNotReady) check(said, "the GPU failed");
+    return said == cudaSuccess;
+  }
+  void wait() const override {
+    static_cast<void>(cudaSetDevice(number_));
+    check(cudaEventSynchronize(event), "the GPU failed");
+  }
+  double seconds_since(const Event& earlier) const override {
+    float taken = 0.0f;
+    check(cudaEventElapsedTime(&taken, static_cast<const GpuEvent&>(earlier).event, event), "event");
+    return static_cast<double>(taken) * 1e-3;
+  }
+
+  cudaEvent_t event = nullptr;
+
+ private:
+  int number_;
+};
+
 class GpuStream final : public Stream {
  public:
-  GpuStream() {
+  explicit GpuStream(int number) : number_(number) {
     enter();
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "no stream");
     check(cudaEventCreate(&begin_), "no event");
@@ -28,7 +60,7 @@ class GpuStream final : public Stream {
   }
 
   ~GpuStream() override {
-    static_cast<void>(cudaSetDevice(0));
+    static_cast<void>(cudaSetDevice(number_));
     static_cast<void>(cudaStreamSynchronize(stream_));
     if (graph_ != nullptr) static_cast<void>(cudaGraphExecDestroy(graph_));
     for (void* block : blocks_) static_cast<void>(cudaFree(block));
@@ -41,7 +73,7 @@ class GpuStream final : public Stream {
 
   bool is_host() const override { return false; }
   void* native() const override { return stream_; }
-  void enter() override { check(cudaSetDevice(0), "the GPU cannot be used"); }
+  void enter() override { check(cudaSetDevice(number_), "the GPU cannot be used"); }
 
   void* allocate(std::size_t bytes) override {
     void* block = nullptr;
@@ -101,12 +133,108 @@ class GpuStream final : public Stream {
     return static_cast<double>(best) * 1e-3 / kRepetitions;
   }
 
+  void copy_within(void* to, const void* from, std::size_t bytes) override {
+    if (bytes != 0)
+      check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream_), "copy");
+  }
+  void fill(void* at, std::uint8_t byte, std::size_t bytes) override {
+    if (bytes != 0) check(cudaMemsetAsync(at, byte, bytes, stream_), "fill");
+  }
+  void fill32(void* at, std::uint32_t pattern, std::size_t bytes) override {
+    run_fill(*this, static_cast<std::int64_t>(bytes / sizeof pattern), sizeof pattern, pattern, at);
+  }
+  void mark(Event& event) override {
+    check(cudaEventRecord(static_cast<GpuEvent&>(event).event, stream_), "event");
+  }
+  void wait_for(const Event& event) override {
+    check(cudaStreamWaitEvent(stream_, static_cast<const GpuEvent&>(event).event, 0), "event");
+  }
+  void call(void (*function)(void*), void* argument) override {
+    check(cudaLaunchHostFunc(stream_, function, argument), "no call of the host");
+  }
+
  private:
   static constexpr int kRepetitions = 5;
+  int number_;
   cudaStream_t stream_ = nullptr;
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
   cudaGraphExec_t graph_ = nullptr;
   std::vector<void*> blocks_, pinned_;
+};
+
+class Gpu final : public Card {
+ public:
+  explicit Gpu(int number) : number_(number) {
+    check(cudaGetDeviceProperties(&facts_, number), "the GPU cannot be used");
+    check(cudaDeviceGetPCIBusId(bus_, sizeof bus_, number), "the GPU cannot be used");
+    int kilohertz = 0;
+    if (cudaDeviceGetAttribute(&kilohertz, cudaDevAttrMemoryClockRate, number) == cudaSuccess) {
+      rate_ = 2e3 * kilohertz * (facts_.memoryBusWidth / 8);
+    }
+  }
+
+  const char* name() const override { return facts_.name; }
+  const char* bus() const override { return bus_; }
+  double bytes_per_second() const override { return rate_; }
+
+  void* allocate(std::size_t bytes) override {
+    enter();
+    void* block = nullptr;
+    if (cudaMalloc(&block, bytes == 0 ? 1 : bytes) != cudaSuccess) return none();
+    return block;
+  }
+  void free(void* block) override {
+    enter();
+    static_cast<void>(cudaFree(block));
+  }
+  void* allocate_pinned(std::size_t bytes) override {
+    enter();
+    void* block = nullptr;
+    if (cudaMallocHost(&block, bytes == 0 ? 1 : bytes) != cudaSuccess) return none();
+    return block;
+  }
+  void free_pinned(void* block) override {
+    enter();
+    static_cast<void>(cudaFreeHost(block));
+  }
+  bool usage(std::int64_t* unused, std::int64_t* total) override {
+    enter();
+    std::size_t left = 0, all = 0;
+    if (cudaMemGetInfo(&left, &all) != cudaSuccess) return false;
+    *unused = static_cast<std::int64_t>(left);
+    *total = static_cast<std::int64_t>(all);
+    return true;
+  }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    enter();
+    if (bytes == 0) return;
+    // On a stream of its own: the default one would wait for nothing either, but for its own copies.
+    cudaStream_t stream = nullptr;
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "no stream");
+    const cudaError_t put = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+    const cudaError_t done = cudaStreamSynchronize(stream);
+    static_cast<void>(cudaStreamDestroy(stream));
+    check(put, "copy");
+    check(done, "copy");
+  }
+  void wait() override {
+    enter();
+    check(cudaDeviceSynchronize(), "the GPU failed");
+  }
+  std::unique_ptr<Stream> open_stream() override { return std::make_unique<GpuStream>(number_); }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<GpuEvent>(number_); }
+
+ private:
+  void enter() const { check(cudaSetDevice(number_), "the GPU cannot be used"); }
+  static void* none() {
+    static_cast<void>(cudaGetLastError());
+    return nullptr;
+  }
+
+  int number_;
+  cudaDeviceProp facts_ = {};
+  char bus_[32] = {};
+  double rate_ = -1.0;
 };
 
 }  // namespace
@@ -152,6 +280,7 @@ Found look_for_gpus() {
   return result;
 }
 
-std::unique_ptr<Stream> open_gpu_stream() { return std::make_unique<GpuStream>(); }
+std::unique_ptr<Stream> open_gpu_stream() { return std::make_unique<GpuStream>(0); }
+std::unique_ptr<Card> open_gpu(int number) { return std::make_unique<Gpu>(number); }
 
 }  // namespace drystone::gpu

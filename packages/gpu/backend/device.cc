@@ -8,6 +8,20 @@
 namespace drystone::gpu {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
+// Work is done when it is put on a stream.
+class HostEvent final : public Event {
+ public:
+  Clock::time_point at;
+
+  bool is_done() const override { return true; }
+  void wait() const override {}
+  double seconds_since(const Event& earlier) const override {
+    return std::chrono::duration<double>(at - static_cast<const HostEvent&>(earlier).at).count();
+  }
+};
+
 class HostStream final : public Stream {
  public:
   bool is_host() const override { return true; }
@@ -26,11 +40,25 @@ class HostStream final : public Stream {
   void record(const std::function<void()>& enqueue) override { recorded_ = enqueue; }
   void replay() override { recorded_(); }
   double time(const std::function<void()>& enqueue) override {
-    const auto begin = std::chrono::steady_clock::now();
+    const auto begin = Clock::now();
     enqueue();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    return std::chrono::duration<double>(Clock::now() - begin).count();
   }
   void enter() override {}
+  void copy_within(void* to, const void* from, std::size_t bytes) override {
+    if (bytes != 0) std::memmove(to, from, bytes);
+  }
+  void fill(void* at, std::uint8_t byte, std::size_t bytes) override {
+    if (bytes != 0) std::memset(at, byte, bytes);
+  }
+  void fill32(void* at, std::uint32_t pattern, std::size_t bytes) override {
+    for (std::size_t k = 0; k + sizeof pattern <= bytes; k += sizeof pattern) {
+      std::memcpy(static_cast<char*>(at) + k, &pattern, sizeof pattern);
+    }
+  }
+  void mark(Event& event) override { static_cast<HostEvent&>(event).at = Clock::now(); }
+  void wait_for(const Event&) override {}
+  void call(void (*function)(void*), void* argument) override { function(argument); }
 
  private:
   static void copy(void* to, const void* from, std::size_t bytes) {
@@ -39,6 +67,27 @@ class HostStream final : public Stream {
 
   std::vector<std::unique_ptr<std::max_align_t[]>> blocks_;
   std::function<void()> recorded_;
+};
+
+class HostCard final : public Card {
+ public:
+  const char* name() const override { return "the processor, in place of a GPU"; }
+  const char* bus() const override { return nullptr; }
+  double bytes_per_second() const override { return -1.0; }
+  void* allocate(std::size_t bytes) override {
+    constexpr std::size_t kLine = 256;
+    return std::aligned_alloc(kLine, (bytes + kLine) / kLine * kLine);
+  }
+  void free(void* block) override { std::free(block); }
+  void* allocate_pinned(std::size_t bytes) override { return allocate(bytes); }
+  void free_pinned(void* block) override { std::free(block); }
+  bool usage(std::int64_t*, std::int64_t*) override { return false; }
+  void copy(void* to, const void* from, std::size_t bytes) override {
+    if (bytes != 0) std::memmove(to, from, bytes);
+  }
+  void wait() override {}
+  std::unique_ptr<Stream> open_stream() override { return open_host_stream(); }
+  std::unique_ptr<Event> make_event() override { return std::make_unique<HostEvent>(); }
 };
 
 }  // namespace
@@ -53,6 +102,7 @@ Found look_for_gpus() {
 }
 
 std::unique_ptr<Stream> open_gpu_stream() { return nullptr; }
+std::unique_ptr<Card> open_gpu(int) { return nullptr; }
 #endif
 
 const Found& found() {
@@ -70,6 +120,11 @@ const Found& found() {
 
 std::unique_ptr<Stream> open_stream() {
   return found().is_host ? open_host_stream() : open_gpu_stream();
+}
+
+std::unique_ptr<Card> open_card(int number) {
+  if (found().is_host) return std::make_unique<HostCard>();
+  return open_gpu(number);
 }
 
 }  // namespace drystone::gpu

@@ -3,7 +3,9 @@
 #include <dlfcn.h>
 
 #include <array>
+#include <map>
 #include <stdexcept>
+#include <vector>
 
 #include "libraries.h"
 
@@ -142,24 +144,47 @@ class Opened final : public Dnn {
 
   Work convolution(const Window& w, std::int32_t groups, Type type, const void* from,
                    const void* filter, const After& after, bool with_relu, void* to) override {
-    auto call = std::make_shared<Call>();
-    if (!call->describe(w, groups, type, with_relu)) return nullptr;
+    const bool is_added = after.residual != nullptr;
+    const Key key = key_of(w, groups, type, is_added, with_relu);
+    const auto kept = chosen_.find(key);
+    if (kept != chosen_.end() && kept->second == nullptr) return nullptr;
+    const bool is_new = kept == chosen_.end();
+    const auto call = is_new ? std::make_shared<Call>() : kept->second;
+    if (is_new && !call->describe(w, groups, type, with_relu)) return nothing(key);
     const void* bias = after.bias != nullptr ? after.bias : zeros(w.out_channels, type);
-    const void* added = after.residual != nullptr ? after.residual : to;
-    const float second = after.residual != nullptr ? 1.0f : 0.0f;
+    const void* added = is_added ? after.residual : to;
+    const float second = is_added ? 1.0f : 0.0f;
     auto work = [=, this](int algo) {
       const float one = 1.0f;
       return functions().forward(handle_, &one, call->from, from, call->filter, filter,
                                  call->window, algo, workspace_, bytes_, &second, call->to, added,
                                  call->bias, bias, call->activation, call->to, to);
     };
-    if (!choose(*call, with_relu, work)) return nullptr;
+    if (is_new) {
+      if (!choose(*call, with_relu, work)) return nothing(key);
+      chosen_.emplace(key, call);
+    }
     return [work, call] {
       if (work(call->algo) != 0) throw std::runtime_error("cuDNN refuses a convolution");
     };
   }
 
  private:
+  using Key = std::vector<std::int32_t>;
+
+  static Key key_of(const Window& w, std::int32_t groups, Type type, bool is_added,
+                    bool with_relu) {
+    return {w.batch,        w.height,     w.width,      w.channels, w.out_height,
+            w.out_width,    w.out_channels, w.filter_h, w.filter_w, w.stride_h,
+            w.stride_w,     w.dilation_h, w.dilation_w, w.top,      w.left,
+            groups, static_cast<std::int32_t>(type), is_added ? 1 : 0, with_relu ? 1 : 0};
+  }
+
+  Work nothing(const Key& key) {
+    chosen_.emplace(key, nullptr);
+    return nullptr;
+  }
+
   // The quickest of the algorithms that fit into the workspace.
   template <class Use>
   bool choose(Call& call, bool with_relu, const Use& work) const {
@@ -205,6 +230,7 @@ class Opened final : public Dnn {
   std::size_t bytes_;
   void* zeros_ = nullptr;
   std::size_t zeros_bytes_ = 0;
+  std::map<Key, std::shared_ptr<Call>> chosen_;  // null where there is no algorithm
 };
 
 }  // namespace

@@ -119,7 +119,7 @@ void Executable::bind_all() {
   std::vector<Work> packing;  // of filters, after these have been computed
   for (const Operation& op : built_.graph.operations) {
     Work pack;
-    Work work = work_of(built_.graph, op, *stream_, layers_, memory_, wrong_, &pack);
+    Work work = work_of(built_.graph, op, *stream_, layers_, memory_, {wrong_, 1}, &pack);
     if (pack) packing.push_back(std::move(pack));
     (built_.graph.at(op.out).invariant ? preparing_ : running_).push_back(std::move(work));
   }

@@ -1,5 +1,8 @@
 #include "layers.h"
 
+#include <array>
+#include <map>
+
 #include "dnn.h"
 #include "lt.h"
 #include "moves.h"
@@ -49,23 +52,30 @@ Work then(Work first, Work second) {
 
 // Each library is opened with the first layer that is for it.
 struct Layers::Parts {
+  explicit Parts(Stream& stream) : stream(stream) {}
+
+  Stream& stream;
   void* workspace = nullptr;
   std::unique_ptr<Lt> lt;
   std::unique_ptr<Dnn> dnn;
   bool lt_tried = false, dnn_tried = false;
+  using Widened = std::array<std::int32_t, 10>;
+  std::map<Widened, bool> widened;  // which way was quicker
 
-  void* memory(Stream& stream) {
+  void* memory() {
     if (workspace == nullptr) workspace = stream.allocate(kWorkspace);
     return workspace;
   }
 };
 
-Layers::Layers(Stream& stream) : stream_(stream), parts_(std::make_unique<Parts>()) {}
+Layers::Layers(Stream& stream) : stream_(stream), parts_(std::make_shared<Parts>(stream)) {}
+
+Layers::Layers(Stream& stream, const Layers& kept) : stream_(stream), parts_(kept.parts_) {}
 
 Lt* Layers::lt() {
   if (!parts_->lt_tried && !stream_.is_host()) {
     parts_->lt_tried = true;
-    parts_->lt = Lt::open(stream_, parts_->memory(stream_), kWorkspace);
+    parts_->lt = Lt::open(parts_->stream, parts_->memory(), kWorkspace);
   }
   return parts_->lt.get();
 }
@@ -73,7 +83,7 @@ Lt* Layers::lt() {
 Dnn* Layers::dnn() {
   if (!parts_->dnn_tried && !stream_.is_host()) {
     parts_->dnn_tried = true;
-    parts_->dnn = Dnn::open(stream_, parts_->memory(stream_), kWorkspace);
+    parts_->dnn = Dnn::open(parts_->stream, parts_->memory(), kWorkspace);
   }
   return parts_->dnn.get();
 }
@@ -145,15 +155,14 @@ Work Layers::convolution(const Window& w, std::int32_t groups, Type type, const 
   if (is_product(w, groups)) return product(product_of(w, type), from, filter, after, to);
   // In float16 and without an activation, cuDNN 9 gives the largest number where infinity is right.
   const bool saturates = type == Type::f16 && after.activation != Activation::relu;
-  if (pack != nullptr && is_even(w) && !saturates && dnn() != nullptr) {
-    Work other_pack;
-    Work work = by_dnn(w, groups, type, false, from, filter, after, to, pack);
-    Work wide = by_dnn(w, groups, type, true, from, filter, after, to, &other_pack);
-    if (wide && (!work || stream_.time(wide) < stream_.time(work))) {
-      *pack = std::move(other_pack);
-      return wide;
+  if (is_even(w) && !saturates && dnn() != nullptr) {
+    Work packing;
+    Work work = quickest_of_dnn(w, groups, type, from, filter, after, to, &packing);
+    if (work && pack == nullptr) return then(std::move(packing), std::move(work));
+    if (work) {
+      *pack = std::move(packing);
+      return work;
     }
-    if (work) return work;
   }
   if (groups != 1 || lt() == nullptr) {
     return [=, stream = &stream_] {
@@ -167,6 +176,25 @@ Work Layers::convolution(const Window& w, std::int32_t groups, Type type, const 
     run_patches(*stream, w, type, from, patches);
     work();
   };
+}
+
+// With channels as they are, or with more of them.
+Work Layers::quickest_of_dnn(const Window& w, std::int32_t groups, Type type, const void* from,
+                             const void* filter, const After& after, void* to, Work* pack) {
+  const Parts::Widened key = {w.batch,    w.height,   w.width,  w.channels, w.out_channels, w.filter_h,
+                              w.filter_w, w.stride_h, w.stride_w, static_cast<std::int32_t>(type)};
+  const auto known = parts_->widened.find(key);
+  if (known != parts_->widened.end()) {
+    return by_dnn(w, groups, type, known->second, from, filter, after, to, pack);
+  }
+  Work other_pack;
+  Work work = by_dnn(w, groups, type, false, from, filter, after, to, pack);
+  Work wide = by_dnn(w, groups, type, true, from, filter, after, to, &other_pack);
+  const bool widens = wide && (!work || stream_.time(wide) < stream_.time(work));
+  parts_->widened.emplace(key, widens);
+  if (!widens) return work;
+  *pack = std::move(other_pack);
+  return wide;
 }
 
 // cuDNN wants filters by channel of the result; `pack` brings them there. If it `widens`, few

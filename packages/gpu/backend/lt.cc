@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstring>
+#include <map>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include "libraries.h"
@@ -144,33 +146,58 @@ class Opened final : public Lt {
 
   Work product(const Product& p, const void* a, const void* b, const After& after, bool with_relu,
                void* to) override {
-    auto call = std::make_shared<Call>();
-    if (!call->describe(p, after.bias, with_relu)) return nullptr;
-    const void* added = after.residual != nullptr ? after.residual : to;
-    const float beta = after.residual != nullptr ? 1.0f : 0.0f;
+    const bool is_added = after.residual != nullptr;
+    const Key key = {p.batch,  p.rows,   p.columns,     p.inner,   p.a_step,
+                     p.b_step, p.type,   p.transpose_a, p.transpose_b,
+                     after.bias != nullptr, is_added, with_relu};
+    const auto kept = chosen_.find(key);
+    if (kept != chosen_.end() && kept->second == nullptr) return nullptr;
+    const bool is_new = kept == chosen_.end();
+    const auto call = is_new ? std::make_shared<Call>() : kept->second;
+    if (is_new && !call->describe(p, after.bias, with_relu)) return nothing(key);
+    const void* added = is_added ? after.residual : to;
+    const float beta = is_added ? 1.0f : 0.0f;
     // One call with one algorithm: b is their first matrix.
-    auto work = [this, call, a, b, added, beta, to](const Algo& algo) {
+    auto work = [this, call, a, b, added, beta, to, bias = after.bias](const Algo& algo) {
       const float alpha = 1.0f;
+      if (bias != nullptr && !call->set(kDescBias, bias)) return -1;
       return functions().matmul(handle_, call->desc, &alpha, b, call->a, a, call->b, &beta, added,
                                 call->to, to, call->to, &algo, workspace_, bytes_,
                                 stream_.native());
     };
-    double best = 1e30;
-    for (const Heuristic& one : candidates(*call)) {
-      if (work(one.algo) != 0) continue;
-      const double seconds = stream_.time([&] { static_cast<void>(work(one.algo)); });
-      if (seconds < best) {
-        best = seconds;
-        call->algo = one.algo;
-      }
+    if (is_new) {
+      if (!choose(*call, work)) return nothing(key);
+      chosen_.emplace(key, call);
     }
-    if (best == 1e30) return nullptr;
     return [work, call] {
       if (work(call->algo) != 0) throw std::runtime_error("cuBLASLt refuses a product");
     };
   }
 
  private:
+  // Sizes, steps and type of a product, what is transposed, and what follows it.
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
+                         std::int64_t, Type, bool, bool, bool, bool, bool>;
+
+  Work nothing(const Key& key) {
+    chosen_.emplace(key, nullptr);
+    return nullptr;
+  }
+
+  template <class Use>
+  bool choose(Call& call, const Use& work) const {
+    double best = 1e30;
+    for (const Heuristic& one : candidates(call)) {
+      if (work(one.algo) != 0) continue;
+      const double seconds = stream_.time([&] { static_cast<void>(work(one.algo)); });
+      if (seconds < best) {
+        best = seconds;
+        call.algo = one.algo;
+      }
+    }
+    return best < 1e30;
+  }
+
   std::vector<Heuristic> candidates(const Call& call) const {
     const Functions& lt = functions();
     std::vector<Heuristic> found(8);
@@ -191,6 +218,7 @@ class Opened final : public Lt {
   Handle handle_;
   void* workspace_;
   std::size_t bytes_;
+  std::map<Key, std::shared_ptr<Call>> chosen_;  // null where there is no algorithm
 };
 
 }  // namespace

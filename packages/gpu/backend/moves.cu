@@ -48,7 +48,7 @@ struct GatherBody {
   const T* from;
   const void* indices;
   bool wide;
-  std::uint32_t* wrong;
+  Alarm alarm;
   T* to;
 
   DS_BOTH void operator()(std::uint32_t i) const {
@@ -57,10 +57,34 @@ struct GatherBody {
     const std::uint32_t batch = outer / gather.outer;
     const std::int64_t place = whole_at(indices, wide, batch * gather.indices + index);
     if (place < 0 || place >= gather.places) {
-      *wrong = 1;
+      alarm.raise();
       return;
     }
     to[i] = from[(outer * gather.places + static_cast<std::uint32_t>(place)) * gather.inner + k];
+  }
+};
+
+struct SegmentSumBody {
+  SegmentSum sum;
+  const float* from;
+  const void* segments;
+  bool wide;
+  Alarm alarm;
+  float* to;
+
+  DS_BOTH void operator()(std::uint32_t i) const {
+    const std::int64_t segment = whole_at(segments, wide, i / sum.inner);
+    if (segment < 0) return;
+    if (segment >= static_cast<std::int64_t>(sum.count)) {
+      alarm.raise();
+      return;
+    }
+    float* const place = to + static_cast<std::uint32_t>(segment) * sum.inner + i % sum.inner;
+#if defined(__CUDA_ARCH__)
+    atomicAdd(place, from[i]);
+#else
+    *place += from[i];
+#endif
   }
 };
 
@@ -165,7 +189,7 @@ void run_fill(const Stream& stream, std::int64_t count, std::size_t size, std::u
 }
 
 void run_gather(const Stream& stream, const Gather& given, std::size_t size, const void* from,
-                const void* indices, bool wide, std::uint32_t* wrong, void* to) {
+                const void* indices, bool wide, Alarm alarm, void* to) {
   Gather gather = given;
   for (; size < 16 && gather.inner % 2 == 0; size *= 2) gather.inner /= 2;
   const std::int64_t count =
@@ -173,9 +197,16 @@ void run_gather(const Stream& stream, const Gather& given, std::size_t size, con
   by_size(size, [&](auto one) {
     using T = decltype(one);
     each(stream, count,
-         GatherBody<T>{gather, static_cast<const T*>(from), indices, wide, wrong,
+         GatherBody<T>{gather, static_cast<const T*>(from), indices, wide, alarm,
                        static_cast<T*>(to)});
   });
+}
+
+void run_segment_sum(const Stream& stream, const SegmentSum& sum, std::int64_t rows, const void* from,
+                     const void* segments, bool wide, Alarm alarm, void* to) {
+  each(stream, rows * sum.inner,
+       SegmentSumBody{sum, static_cast<const float*>(from), segments, wide, alarm,
+                      static_cast<float*>(to)});
 }
 
 void run_one_hot(const Stream& stream, const OneHot& one_hot, std::int64_t count, std::size_t size,

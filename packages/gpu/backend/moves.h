@@ -23,12 +23,30 @@ void run_move(const Stream& stream, const Move& move, std::size_t size, const vo
 void run_fill(const Stream& stream, std::int64_t count, std::size_t size, std::uint64_t bits,
               void* to);
 
-// to[b, o, i, k] = from[b, o, indices[b, i], k]; `wrong` is raised where there is no such place.
+// A flag for what only the values tell to be wrong: the first mark that is put there stays.
+struct Alarm {
+  std::uint32_t* flag;
+  std::uint32_t mark;
+
+  DS_BOTH void raise() const {
+    if (*flag == 0) *flag = mark;
+  }
+};
+
+// to[b, o, i, k] = from[b, o, indices[b, i], k]; the alarm is raised where there is no such place.
 struct Gather {
   std::uint32_t batches, outer, places, indices, inner;
 };
 void run_gather(const Stream& stream, const Gather& gather, std::size_t size, const void* from,
-                const void* indices, bool wide, std::uint32_t* wrong, void* to);
+                const void* indices, bool wide, Alarm alarm, void* to);
+
+// to[segments[r], k] += from[r, k], of float32; numbers below 0 are left out, and the alarm is raised
+// for those that are too large.
+struct SegmentSum {
+  std::uint32_t count, inner;
+};
+void run_segment_sum(const Stream& stream, const SegmentSum& sum, std::int64_t rows, const void* from,
+                     const void* segments, bool wide, Alarm alarm, void* to);
 
 // to[o, d, i] = indices[o, i] == d ? on : off
 struct OneHot {

@@ -1,7 +1,7 @@
 // Moves between tensors that lie row by row.
 #pragma once
 
-#include "program.h"
+#include "rules.h"
 
 namespace drystone::gpu {
 
@@ -16,5 +16,8 @@ inline std::vector<std::int64_t> strides_of(const Dims& dims) {
 Move move_of(const Dims& dims, const std::vector<std::int64_t>& from,
              const std::vector<std::int64_t>& to, std::int64_t from_first = 0,
              std::int64_t to_first = 0);
+
+// With its dimensions in another order.
+int turned(Building& b, int value, const std::vector<std::int64_t>& order);
 
 }  // namespace drystone::gpu

@@ -68,7 +68,7 @@ bool Graph::fold(const Operation& operation) {
   const std::unique_ptr<Stream> stream = open_host_stream();
   Layers layers(*stream);
   std::uint32_t wrong = 0;
-  work_of(*this, operation, *stream, layers, memory, &wrong, nullptr)();
+  work_of(*this, operation, *stream, layers, memory, {&wrong, 1}, nullptr)();
   if (wrong != 0) throw Refused("an index out of range");
   out.known = std::move(result);
   return true;

@@ -71,6 +71,19 @@ struct Pools {
   Pooling pooling;
   bool with_edges;
 };
+// Inputs: the gradient, and for the largest the picture and the result.
+struct PoolGradients {
+  Window window;
+  Pooling pooling;
+};
+// What each place of a window sees, as rows.
+struct Patches {
+  Window window;
+};
+// Rows of `inner` elements added to that which a segment's number names; those below 0 are left out.
+struct Segments {
+  std::uint32_t count, inner;
+};
 struct Resizes {
   Resize resize;
   Resizing how;
@@ -88,7 +101,7 @@ struct Layer {
 };
 
 using Detail = std::variant<Elementwise, Moves, Gathering, OneHots, Mirroring, Reducing, Softmaxing,
-                            Normalizing, Extremes, Pools, Resizes, Layer>;
+                            Normalizing, Extremes, Pools, PoolGradients, Patches, Segments, Resizes, Layer>;
 
 struct Operation {
   Detail detail;
@@ -118,10 +131,10 @@ class Graph {
   bool fold(const Operation& operation);
 };
 
-// The work of one operation. `memory` has an address for each value; `wrong` is a flag to be
-// raised. `pack`: as of Layers::convolution.
+// The work of one operation. `memory` has an address for each value; `pack`: as of
+// Layers::convolution.
 Work work_of(const Graph& graph, const Operation& operation, Stream& stream, Layers& layers,
-             const std::vector<void*>& memory, std::uint32_t* wrong, Work* pack);
+             const std::vector<void*>& memory, Alarm alarm, Work* pack);
 
 // The shape that all of these broadcast to; Refused where there is none.
 Dims broadcast(const std::vector<Dims>& all);

@@ -8,10 +8,7 @@ namespace {
 const std::map<std::string_view, Rule>& all_rules() {
   static const std::map<std::string_view, Rule> found = [] {
     std::map<std::string_view, Rule> all;
-    for (const auto& family :
-         {elementwise_rules(), shape_rules(), moving_rules(), joining_rules(), layer_rules()}) {
-      for (const Rule& rule : family) all.emplace(rule.op, rule);
-    }
+    for (const Rule& rule : every_rule()) all.emplace(rule.op, rule);
     return all;
   }();
   return found;
@@ -37,6 +34,15 @@ bool is_of_shapes(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<Rule> every_rule() {
+  std::vector<Rule> all;
+  for (const auto& family : {elementwise_rules(), shape_rules(), moving_rules(), joining_rules(),
+                             layer_rules(), window_gradient_rules(), gradient_rules(), normalization_rules()}) {
+    all.insert(all.end(), family.begin(), family.end());
+  }
+  return all;
+}
 
 const Rule* rule_of(const sdk::NodeView& node, std::string* why) {
   const auto at = all_rules().find(node.op());

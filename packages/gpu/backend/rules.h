@@ -32,7 +32,9 @@ class Building {
   std::int64_t integer(std::string_view name, std::int64_t otherwise) const {
     return node_.attr(name).integer().value_or(otherwise);
   }
-  bool flag(std::string_view name) const { return node_.attr(name).boolean().value_or(false); }
+  bool flag(std::string_view name, bool otherwise = false) const {
+    return node_.attr(name).boolean().value_or(otherwise);
+  }
   float real(std::string_view name, float otherwise) const {
     return node_.attr(name).real().value_or(otherwise);
   }
@@ -72,6 +74,7 @@ struct Rule {
 
 // The rule for a node's op, or null; `why` says what stands against the node.
 const Rule* rule_of(const sdk::NodeView& node, std::string* why);
+std::vector<Rule> every_rule();
 
 // By family.
 std::vector<Rule> elementwise_rules();
@@ -79,5 +82,8 @@ std::vector<Rule> shape_rules();
 std::vector<Rule> moving_rules();
 std::vector<Rule> joining_rules();
 std::vector<Rule> layer_rules();
+std::vector<Rule> window_gradient_rules();
+std::vector<Rule> gradient_rules();
+std::vector<Rule> normalization_rules();
 
 }  // namespace drystone::gpu

@@ -86,10 +86,14 @@ void leaky(Building& b) {
 }
 
 void bias_add(Building& b) {
-  if (b.dims(0).empty() || b.dims(1).size() != 1 || b.dims(1)[0] != b.dims(0).back()) {
+  const bool in_front = b.text("data_format", "") == "NCHW";
+  const std::size_t rank = b.dims(0).size(), axis = in_front ? 1 : rank - 1;
+  if (rank < 2 || b.dims(1).size() != 1 || b.dims(1)[0] != b.dims(0)[axis]) {
     throw Refused("a bias of other size");
   }
-  b.out[0] = b.compute(Code::add, b.in, b.type(0));
+  Dims dims(rank - axis, 1);
+  dims[0] = b.dims(1)[0];
+  b.out[0] = b.compute(Code::add, {b.in[0], b.graph.reshaped(b.in[1], dims)}, b.type(0));
 }
 
 void add_all(Building& b) {
@@ -133,16 +137,11 @@ void cast(Building& b) {
   b.out[0] = b.compute(code, {b.in[0]}, to);
 }
 
-std::string no_rows_in_front(const sdk::NodeView& node) {
-  const auto format = node.attr("data_format").string();
-  return format.has_value() && *format == "NCHW" ? "a bias of channels in front" : "";
-}
-
 }  // namespace
 
 std::vector<Rule> elementwise_rules() {
   std::vector<Rule> all = {
-      {"LeakyRelu", leaky, kFloats},    {"BiasAdd", bias_add, kFloats, 0, no_rows_in_front},
+      {"LeakyRelu", leaky, kFloats},    {"BiasAdd", bias_add, kFloats},
       {"BiasAddV1", bias_add, kFloats}, {"AddN", add_all, kNumbers},
       {"Select", select, kNumbers},     {"SelectV2", select, kNumbers},
       {"ClipByValue", clip, kNumbers},  {"Cast", cast, kAny},

@@ -1,6 +1,6 @@
 // Ops that join elements: reductions, softmax, the largest's place.
+#include "joining.h"
 #include "moving.h"
-#include "rules.h"
 
 namespace drystone::gpu {
 namespace {
@@ -30,22 +30,20 @@ void extend(int* rank, std::uint32_t* dims, std::uint32_t* strides, std::uint32_
   strides[(*rank)++] = step;
 }
 
-void reduce(Building& b) {
-  const Dims& from = b.dims(0);
-  std::vector<bool> gone(from.size(), false);
-  for (std::int64_t axis : b.graph.whole(b.in[1])) {
-    gone[static_cast<std::size_t>(axis_of(axis, from.size()))] = true;
-  }
+}  // namespace
+
+int joined(Building& b, int value, const std::vector<bool>& gone, bool keeps, Join join) {
+  const Dims from = b.graph.at(value).dims;
   const std::vector<std::int64_t> strides = strides_of(from);
   Reducing detail = {};
   Reduction& r = detail.reduction;
-  r.join = join_of(b.op());
-  r.type = b.type(0);
+  r.join = join;
+  r.type = b.graph.at(value).type;
   Dims dims;
   for (std::size_t k = 0; k < from.size(); ++k) {
     if (gone[k]) {
       extend(&r.inner_rank, r.inner_dims, r.inner_strides, &r.inner, from[k], strides[k]);
-      if (b.flag("keep_dims")) dims.push_back(1);
+      if (keeps) dims.push_back(1);
     } else {
       extend(&r.outer_rank, r.outer_dims, r.outer_strides, &r.outer, from[k], strides[k]);
       dims.push_back(from[k]);
@@ -53,19 +51,31 @@ void reduce(Building& b) {
   }
   if (r.inner == 0 && !is_float(r.type)) throw Refused("a reduction of nothing");
   if (!is_float(r.type) && r.join == Join::mean) throw Refused("a mean of whole numbers");
-  b.out[0] = b.graph.add(detail, {b.in[0]}, b.type(0), dims);
+  return b.graph.add(detail, {value}, r.type, dims);
 }
 
-void softmax(Building& b) {
-  const Dims& from = b.dims(0);
+int softmax_of(Building& b, int value, bool logarithm) {
+  const Dims from = b.graph.at(value).dims;
   if (from.empty()) throw Refused("a softmax of one number");
   Softmaxing detail = {};
   detail.length = static_cast<std::uint32_t>(from.back());
   if (from.back() == 0) throw Refused("a softmax of nothing");
   detail.count = static_cast<std::uint32_t>(count_of(from) / from.back());
-  detail.logarithm = b.op() == "LogSoftmax";
-  b.out[0] = b.graph.add(detail, {b.in[0]}, b.type(0), Dims(from));
+  detail.logarithm = logarithm;
+  return b.graph.add(detail, {value}, b.graph.at(value).type, from);
 }
+
+namespace {
+
+void reduce(Building& b) {
+  std::vector<bool> gone(b.dims(0).size(), false);
+  for (std::int64_t axis : b.graph.whole(b.in[1])) {
+    gone[static_cast<std::size_t>(axis_of(axis, gone.size()))] = true;
+  }
+  b.out[0] = joined(b, b.in[0], gone, b.flag("keep_dims"), join_of(b.op()));
+}
+
+void softmax(Building& b) { b.out[0] = softmax_of(b, b.in[0], b.op() == "LogSoftmax"); }
 
 void extreme(Building& b) {
   const Dims& from = b.dims(0);

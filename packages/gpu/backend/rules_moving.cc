@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "moving.h"
-#include "rules.h"
 
 namespace drystone::gpu {
 
@@ -38,9 +37,11 @@ int moved(Building& b, int from, Move move, Dims dims) {
   return b.graph.add(std::move(detail), {from}, type, std::move(dims));
 }
 
-void transpose(Building& b) {
-  const Dims& from = b.dims(0);
-  const std::vector<std::int64_t> order = b.graph.whole(b.in[1]), strides = strides_of(from);
+}  // namespace
+
+int turned(Building& b, int value, const std::vector<std::int64_t>& order) {
+  const Dims from = b.graph.at(value).dims;
+  const std::vector<std::int64_t> strides = strides_of(from);
   if (order.size() != from.size()) throw Refused("a permutation of other size");
   Dims dims;
   std::vector<std::int64_t> walk;
@@ -51,8 +52,12 @@ void transpose(Building& b) {
   }
   const Move move = move_of(dims, walk, strides_of(dims));
   const bool stays = move.rank == 0 || (move.rank == 1 && move.from[0] == 1);
-  b.out[0] = stays ? b.graph.reshaped(b.in[0], dims) : moved(b, b.in[0], move, dims);
+  return stays ? b.graph.reshaped(value, dims) : moved(b, value, move, dims);
 }
+
+namespace {
+
+void transpose(Building& b) { b.out[0] = turned(b, b.in[0], b.graph.whole(b.in[1])); }
 
 // A part of the input, `step` apart, from `first` on.
 int part(Building& b, const Dims& first, const Dims& step, const Dims& dims) {
@@ -153,6 +158,23 @@ void strided_slice(Building& b) {
   const Strided all(b, from);
   const int found = part(b, all.first, all.step, all.sizes);
   b.out[0] = b.graph.reshaped(found, all.shown);
+}
+
+// What a StridedSlice's result is the gradient of: zeros, but for the places that it took.
+void strided_slice_grad(Building& b) {
+  const Dims dims = b.graph.whole(b.in[0]);
+  const Strided all(b, dims);
+  if (all.shown != b.dims(4)) throw Refused("a gradient of other shape");
+  std::vector<std::int64_t> walk = strides_of(dims);
+  std::int64_t offset = 0;
+  for (std::size_t k = 0; k < walk.size(); ++k) {
+    offset += all.first[k] * walk[k];
+    walk[k] *= all.step[k];
+  }
+  Moves detail;
+  detail.fills = true;
+  detail.parts.push_back(move_of(all.sizes, strides_of(all.sizes), walk, 0, offset));
+  b.out[0] = b.graph.add(std::move(detail), {b.in[4]}, b.type(4), dims);
 }
 
 // `parts` next to one another along an axis.
@@ -406,7 +428,7 @@ void blocks(Building& b) {
   b.out[0] = moved(b, b.in[0], move_of(dims, walk, strides_of(dims)), shown);
 }
 
-std::string only_nhwc(const sdk::NodeView& node) {
+std::string nhwc_alone(const sdk::NodeView& node) {
   const auto format = node.attr("data_format").string();
   return format.has_value() && *format != "NHWC" ? "channels in front" : "";
 }
@@ -418,6 +440,7 @@ std::vector<Rule> moving_rules() {
       {"Transpose", transpose, kAny, 2},
       {"Slice", slice, kAny, 6},
       {"StridedSlice", strided_slice, kAny, 14},
+      {"StridedSliceGrad", strided_slice_grad, kAny, 15},
       {"Concat", concat, kAny, 1},
       {"ConcatV2", concat, kAny, kLast},
       {"Pack", pack, kAny},
@@ -436,8 +459,8 @@ std::vector<Rule> moving_rules() {
       {"Gather", gather, kAny},
       {"GatherV2", gather, kAny, 4},
       {"OneHot", one_hot, kAny, 2},
-      {"DepthToSpace", blocks, kAny, 0, only_nhwc},
-      {"SpaceToDepth", blocks, kAny, 0, only_nhwc},
+      {"DepthToSpace", blocks, kAny, 0, nhwc_alone},
+      {"SpaceToDepth", blocks, kAny, 0, nhwc_alone},
   };
 }
 

@@ -69,6 +69,66 @@ struct PoolBody {
   }
 };
 
+struct PoolGradientBody {
+  PoolGradient g;
+  void* to;
+
+  DS_BOTH std::uint32_t at(const Place& p, std::int32_t y, std::int32_t x) const {
+    return ((p.picture * g.window.height + y) * g.window.width + x) * g.window.channels + p.channel;
+  }
+
+  // Whether the element is the first in the window that is the result.
+  DS_BOTH bool is_first(const Place& p, std::int32_t top, std::int32_t left,
+                        std::uint32_t window) const {
+    const Window& w = g.window;
+    const float largest = load<float>(g.result, g.type, window);
+    for (std::int32_t fy = 0; fy < w.filter_h; ++fy) {
+      for (std::int32_t fx = 0; fx < w.filter_w; ++fx) {
+        const std::int32_t y = top + fy, x = left + fx;
+        if (y < 0 || y >= w.height || x < 0 || x >= w.width) continue;
+        if (load<float>(g.picture, g.type, at(p, y, x)) == largest) {
+          return y == p.row && x == p.column;
+        }
+      }
+    }
+    return false;
+  }
+
+  DS_BOTH std::int32_t inside(std::int32_t first, std::int32_t length, std::int32_t size) const {
+    const std::int32_t low = first < 0 ? 0 : first;
+    const std::int32_t high = first + length < size ? first + length : size;
+    return high - low;
+  }
+
+  DS_BOTH void operator()(std::uint32_t i) const {
+    const Window& w = g.window;
+    const Place p(i, w.height, w.width, w.channels);
+    float sum = 0.0f;
+    for (std::int32_t fy = 0; fy < w.filter_h; ++fy) {
+      const std::int32_t y = p.row + w.top - fy;
+      if (y < 0 || y % w.stride_h != 0 || y / w.stride_h >= w.out_height) continue;
+      for (std::int32_t fx = 0; fx < w.filter_w; ++fx) {
+        const std::int32_t x = p.column + w.left - fx;
+        if (x < 0 || x % w.stride_w != 0 || x / w.stride_w >= w.out_width) continue;
+        const std::int32_t top = p.row - fy, left = p.column - fx;
+        const std::uint32_t window =
+            ((p.picture * w.out_height + y / w.stride_h) * w.out_width + x / w.stride_w) *
+                w.channels +
+            p.channel;
+        const float given = load<float>(g.gradient, g.type, window);
+        if (g.picture == nullptr) {
+          const std::int32_t seen =
+              inside(top, w.filter_h, w.height) * inside(left, w.filter_w, w.width);
+          sum += given / static_cast<float>(seen);
+        } else if (is_first(p, top, left, window)) {
+          sum += given;
+        }
+      }
+    }
+    store(to, g.type, i, sum);
+  }
+};
+
 struct DepthwiseBody {
   Window w;
   Type type;
@@ -291,6 +351,12 @@ void run_pool(const Stream& stream, const Window& w, Pooling pooling, bool with_
   } else {
     each(stream, count, PoolBody<1>{w, pooling, with_edges, type, from, to});
   }
+}
+
+void run_pool_gradient(const Stream& stream, const PoolGradient& g, void* to) {
+  const Window& w = g.window;
+  const std::int64_t count = std::int64_t{w.batch} * w.height * w.width * w.channels;
+  each(stream, count, PoolGradientBody{g, to});
 }
 
 void run_depthwise(const Stream& stream, const Window& w, Type type, const void* from,

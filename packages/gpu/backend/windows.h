@@ -27,6 +27,15 @@ enum class Pooling : std::uint8_t { max, average };
 void run_pool(const Stream& stream, const Window& window, Pooling pooling, bool with_edges,
               Type type, const void* from, void* to);
 
+// To each element of the picture, of all windows that it is the first largest of, or of all windows
+// where `picture` and `result` are null: then their mean.
+struct PoolGradient {
+  Window window;
+  Type type;
+  const void *gradient, *picture, *result;
+};
+void run_pool_gradient(const Stream& stream, const PoolGradient& gradient, void* to);
+
 // Filter [filter_h, filter_w, channels, out_channels / channels].
 void run_depthwise(const Stream& stream, const Window& window, Type type, const void* from,
                    const void* filter, const After& after, void* to);
