@@ -65,8 +65,8 @@ def test_without_a_gpu_it_is_skipped_and_says_why(
     assert done.returncode == 0, done.stderr
     state, reason, text, said = json.loads(done.stdout)
     assert (state, reason) == ("skipped", "plugin-not-available")
-    assert text == "0 devices: this library was built without CUDA"
-    assert "plugin gpu, skipped: 0 devices: this library was built without CUDA" in said
+    assert text.endswith(": 0 devices: this library was built without CUDA")
+    assert f"plugin gpu, skipped: {text}" in said
     assert "drystone plugins explain gpu" in said
 
 
@@ -76,5 +76,6 @@ def test_without_a_gpu_the_script_has_a_status_of_its_own(
     arguments = ("--library", str(library), "--output", str(tmp_path / "gpu.json"))
     done = run(environment, "-m", "ci.scripts.gpu", *arguments)
     assert done.returncode == 3
-    assert "no GPU to run on: plugin-not-available: 0 devices" in done.stderr
+    assert "no GPU to run on: plugin-not-available: " in done.stderr
+    assert "0 devices: this library was built without CUDA" in done.stderr
     assert not (tmp_path / "gpu.json").exists()

@@ -144,12 +144,14 @@ def _judge(
     counted = _count_modules(plugin, library, entries)
     single, remarks = list(facts["errors"]), list(facts["warnings"])
     shown: dict[str, Any] = {"entries": entries, "registration_errors": single, "warnings": remarks}
-    if errors and not any(state == "ok" for state in entries.values()):
-        if all(error.status == "UNAVAILABLE" for _, error in errors):
-            text = errors[0][1].found
-            return skipped("entry", "plugin-not-available", text, **shown)
+    fails = bool(errors) and not any(state == "ok" for state in entries.values())
+    is_empty = bool(single or counted) and not any(plugin.registered.values())
+    absent = bool(errors) and all(error.status == "UNAVAILABLE" for _, error in errors)
+    if absent and not single and (fails or is_empty):
+        return skipped("entry", "plugin-not-available", errors[0][1].found, **shown)
+    if fails:
         return failed("entry", _refused(plugin, *errors[0]), **shown)
-    if (single or counted) and not any(plugin.registered.values()):
+    if is_empty:
         return failed("entry", registered_nothing(plugin, single + remarks), **shown)
     texts = [error.found for _, error in errors] + single + remarks
     if texts:

@@ -74,6 +74,18 @@ def test_a_plugin_without_its_device_is_skipped(compile_library: Compile) -> Non
     assert result.text.endswith("the quarry is closed")
 
 
+def test_without_its_device_and_without_kernels_it_is_skipped(
+    compile_library: Compile, tmp_path: Path
+) -> None:
+    """An entry function that cannot report a failure registers nothing where there is no device."""
+    kernels = tmp_path / "no_kernels.c"
+    kernels.write_text('__attribute__((visibility("default"))) void TF_InitKernel(void) {}\n')
+    flags = ['-DDEVICE="BARE"', "-D" + FAILS % "TF_UNAVAILABLE"]
+    _, result = started(compile_library("optimizer_variants.c", kernels, flags=flags))
+    assert (result.state, result.reason) == ("skipped", "plugin-not-available")
+    assert result.text.endswith("the quarry is closed")
+
+
 def test_one_module_of_two_fails(compile_library: Compile) -> None:
     flags = ['-DOP="HalfThere"', '-DDEVICE="HALF"', "-D" + FAILS % "TF_INTERNAL"]
     record, result = started(compile_library(VARIANTS, "optimizer_variants.c", flags=flags))
