@@ -1,4 +1,4 @@
-"""The executor and drystone-cpu under sanitizers: sanitize.py [--seconds 60] [--only address]
+"""The executor and drystone-cpu under sanitizers: sanitize.py [--only address] [--zoo]
 
 The host library and the plugin are built with ASan and UBSan, then with TSan: plain and fast
 kernels of one level, and those by oneDNN, whose library comes from a wheel and has no sanitizer:
@@ -8,8 +8,9 @@ optimized, and in 16 bits, each as a region of a graph, too; parallel_run_test.c
 one plan at once. Programs of the host's unit tests, which look for bad memory alone there, are
 built with both. posix:// and ram:// of drystone-filesystem are hammered: by threads, and with paths
 of any bytes. Under ASan the golden tests of drystone-cpu, the backend cpu, the random programs and
-tests of bad plugins' kernels and optimizers run in Python. Needs an installed drystone-cpu, which
-the plans are made with, and its build requirement of oneDNN. Status 1: a finding.
+the whole zoo of bad plugins run in Python; with --zoo that alone, on the host alone. Needs an
+installed drystone-cpu, which the plans are made with, and its build requirement of oneDNN. Status
+1: a finding.
 """
 
 from __future__ import annotations
@@ -23,21 +24,13 @@ from pathlib import Path
 
 from ci.scripts.project import ROOT
 from ci.scripts.sanitize_plans import write_plans
+from ci.scripts.sanitize_zoo import run_zoo
 
 SANITIZERS = {"address": "address,undefined", "thread": "thread"}
 SUITES = (
     "packages/cpu/tests/golden",
     "packages/base/tests/unit/executor/test_executors_agree.py",
     "packages/subgraph/tests/golden/test_cpu_backend.py",
-)
-# Of the zoo of bad plugins, which are built without: what the host does of what they do. Last words
-# of what crashes on purpose are the host's, so the sanitizer handles no signals.
-ZOO = (
-    "plugin-abi/tests/test_zoo_memory.py",
-    "plugin-abi/tests/test_zoo_machine.py",
-)
-ZOO_OPTIONS = ":".join(
-    ["use_sigaltstack=0", *(f"handle_{name}=0" for name in ("segv", "abort", "sigfpe", "sigbus"))]
 )
 # Recorded models run as plans, as they are and as regions: in Python they would take an hour.
 # Where memory comes from and what is held: a host under sanitizers keeps no blocks, ASan all freed.
@@ -151,7 +144,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--threads", type=int, default=6)
     parser.add_argument("--programs", type=int, default=100, help="random programs")
     parser.add_argument("--only", choices=tuple(SANITIZERS))
+    parser.add_argument("--zoo", action="store_true", help="the zoo of bad plugins alone")
     options = parser.parse_args(arguments)
+    if options.zoo:
+        return int(bool(run_zoo(settings("address", build_host("address")), PYTEST)))
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         plans = write_plans(Path(folder), options.programs)
@@ -176,10 +172,7 @@ def main(arguments: list[str] | None = None) -> int:
                 given = settings(name, where)
                 if call(*pytest, env=given | level):
                     failed.append(f"suites under {name}")
-                zoo = given | {"ASAN_OPTIONS": f"{given['ASAN_OPTIONS']}:{ZOO_OPTIONS}"}
-                del zoo["DRYSTONE_CPU_PLUGIN"]
-                if call(sys.executable, "-m", "pytest", *PYTEST, *ZOO, env=zoo):
-                    failed.append(f"the zoo under {name}")
+                failed += run_zoo(given, PYTEST)
     print(f"{len(plans)} plans; failed: {', '.join(failed) or 'nothing'}")
     return int(bool(failed))
 

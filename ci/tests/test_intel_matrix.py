@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ci.scripts.tf_plugins import __main__ as tf_plugins
 from ci.scripts.tf_plugins import matrix
 from ci.scripts.tf_plugins.matrix import CONFIGURATIONS, Configuration, Row, models_of, table
 
@@ -93,6 +94,36 @@ def test_models_that_drystone_cannot_load_are_left_out(tmp_path: Path) -> None:
     assert models_of(tmp_path, ["b"]) == []
 
 
-def test_it_says_why_it_does_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert matrix.main(["--models", str(tmp_path / "none"), str(tmp_path)]) == 0
-    assert "skipped: there are no recorded models in" in capsys.readouterr().out
+FULL = ["--optimizer", "on", "--order", "no cpu", "--threads", "1"]
+
+
+def test_what_cannot_be_had_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whoever asks for the matrix is not told that it holds where nothing ran."""
+    words = ["--models", str(tmp_path)]
+    assert matrix.main(words) == 1
+    assert "failed: there are no recorded models in" in capsys.readouterr().out
+    (tmp_path / "index.json").write_text(json.dumps({"models": []}), "utf-8")
+    monkeypatch.setattr(matrix, "_installed", lambda: False)
+    assert matrix.main([*words, "--order", "installed"]) == 1
+    assert "is not installed" in capsys.readouterr().out
+    monkeypatch.setattr(tf_plugins, "_pip", lambda: None)
+    monkeypatch.setattr(matrix, "WORK", tmp_path)
+    assert matrix.main([*words, *FULL]) == 1
+    assert "the wheel cannot be had here: neither pip nor uv" in capsys.readouterr().out
+    assert tf_plugins.main(["--wheels", str(tmp_path), "itex"]) == 1
+
+
+def test_an_optimizer_that_fuses_nothing_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(matrix, "_command", lambda *a: [sys.executable, "-c", DIES, *a[-1]])
+    (tmp_path / "index.json").write_text('{"models": [{"name": "a", "format": "g"}]}', "utf-8")
+    words = ["--models", str(tmp_path), *FULL, str(tmp_path)]
+    assert matrix.main(words) == 0
+    monkeypatch.setattr(
+        matrix, "_command", lambda *a: [sys.executable, "-c", DIES.replace("2}", "0}"), *a[-1]]
+    )
+    assert matrix.main(words) == 1
+    assert "no cpu, 1 thread(s): no model has a fusion of Intel's" in capsys.readouterr().out

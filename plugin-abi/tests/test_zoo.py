@@ -39,6 +39,9 @@ KINDS = [
     "registers_later",
 ]
 
+TRIAL_SECONDS = 60 if "san.so" in os.environ.get("LD_PRELOAD", "") else 5
+"""More under a sanitizer, where a process takes that long to begin."""
+
 LOAD = """
 import json, sys, warnings
 from drystone_base.core.errors import DrystoneError
@@ -92,7 +95,7 @@ def child(tmp_path: Path) -> Callable[..., Any]:
     def run(program: str, *arguments: Path | str) -> Any:
         settings = {k: v for k, v in os.environ.items() if not k.startswith("DRYSTONE_P")}
         settings |= {"XDG_CACHE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
-        settings["DRYSTONE_PLUGIN_PROBE_SECONDS"] = "5"
+        settings["DRYSTONE_PLUGIN_PROBE_SECONDS"] = str(TRIAL_SECONDS)
         done = subprocess.run(
             [sys.executable, "-c", program, *map(str, arguments)],
             capture_output=True,
@@ -153,7 +156,7 @@ def refusal(child: Callable[..., Any], path: Path, policy: str = "allow_unverifi
             "plugin-init-failed",
             "the plugin wrote outside the TP_OptimizerConfigs of 92 bytes that it states",
         ),
-        ("hangs", "plugin-probe-hung", "it did not end within 5 s"),
+        ("hangs", "plugin-probe-hung", f"it did not end within {TRIAL_SECONDS} s"),
         (
             "no_optimize",
             "plugin-init-failed",

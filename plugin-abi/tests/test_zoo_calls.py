@@ -19,14 +19,22 @@ __all__ = ["run"]
 
 @pytest.mark.parametrize(
     ("how", "what"),
-    [(0, "a tensor"), (1, "a tensor"), (2, "a status")],
+    [
+        (0, "a tensor that had been deleted"),
+        (1, "a tensor that had been deleted"),
+        (2, "a status that had been deleted"),
+        (3, "a tensor that is none"),
+        (4, "a status that is the host's, or none"),
+        (5, "a buffer that TF_NewBuffer has not made"),
+        (6, "a status that had been deleted"),
+    ],
 )
 def test_what_is_deleted_twice(run: Run, how: int, what: str) -> None:
     """The second time does nothing: the run fails, and the process goes on."""
     ended = run(("ZooTwice", how, 6), ("ZooGood", 0, 6), runs=3)
     assert ended.status == 0, ended.errors
     for answer in ended.answers[:3]:
-        named(answer, "ZooTwice", f"it deleted {what} that had been deleted")
+        named(answer, "ZooTwice", f"it deleted {what}")
     assert all("code" not in answer for answer in ended.answers[3:])
 
 

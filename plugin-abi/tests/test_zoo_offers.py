@@ -68,6 +68,10 @@ CASES = [
     ("OutputNowhere", "backend", "output 0 has 12 bytes at an address where nothing can be read"),
     ("OutputFreed", "backend", "output 0 has 12 bytes in memory that it has freed"),
     ("OutputOdd", "backend", ""),
+    ("StatusDeleted", "pass", ""),
+    ("StatusDeleted", "backend", ""),
+    ("InputDeleted", "backend", ""),
+    ("InputMoved", "backend", ""),
     ("Good", "pass", ""),
 ]
 
@@ -95,3 +99,5 @@ def test_what_passes_and_backends_answer_is_looked_at(
         if where == "backend" or not want:
             assert answer == RIGHT, (case, where, told)
         assert want or not [one for one in warned if "zoo" in one], (case, warned)
+    for what, times in (("status", 2), ("tensor", 1)):
+        assert done.stderr.count(f"it deleted a {what} that is the host's") == times

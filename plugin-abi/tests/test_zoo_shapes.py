@@ -148,6 +148,7 @@ def test_a_shape_that_its_kernel_does_not_give(run: Run, op: str, stated: str) -
         ("ZooCodes", ["AAAA", "bytes more)"]),
         ("ZooRegisters", ["ops are registered in entry functions only"]),
         ("ZooEndless", ["made 1048576 handles"]),
+        ("ZooDeletesStatus", ["it deleted a status that is the host's"]),
     ],
 )
 def test_what_shape_functions_ask_is_answered(run: Run, op: str, told: list[str]) -> None:

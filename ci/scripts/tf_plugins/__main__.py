@@ -1,17 +1,20 @@
 """Run three plugin wheels made for TensorFlow: `python -m ci.scripts.tf_plugins [--wheels DIR]`.
 
-The wheels come from the package index (pip download) and are kept in .drystone-env/tf-plugins.
-Each is unpacked, loaded by policy and put to work in a process of its own. Offline, or on a
-platform that a wheel does not support, it says what it skipped and why.
+The wheels come from the package index (`pip download`, by uv where pip is not installed) and are
+kept in .drystone-env/tf-plugins. Each is unpacked, loaded by policy and put to work in a process of
+its own. One that cannot be had is a failure; on a platform that a wheel does not support, it says
+what it skipped and why.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 import zipfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from ci.scripts.project import ROOT
@@ -31,24 +34,25 @@ _PLATFORM = (
 )
 
 
+def _pip() -> list[str] | None:
+    """The command of pip: of this environment, or one that uv makes for it."""
+    if find_spec("pip") is not None:
+        return [sys.executable, "-m", "pip"]
+    uv = shutil.which("uv")
+    return None if uv is None else [uv, "tool", "run", "--quiet", "pip"]
+
+
 def download(requirement: str, folder: Path, python: str = "3.11") -> Path | str:
     """The wheel in `folder`, fetched when it is not there; or why there is none."""
     name, version = requirement.split("==")
     pattern = f"{name.replace('-', '_')}-{version}-*.whl"
     if not list(folder.glob(pattern)):
+        pip = _pip()
+        if pip is None:
+            return "neither pip nor uv is installed"
         folder.mkdir(parents=True, exist_ok=True)
-        command = [
-            sys.executable,
-            "-m",
-            "pip",
-            "download",
-            "-q",
-            *_PLATFORM,
-            f"--python-version={python}",
-            "-d",
-            str(folder),
-            requirement,
-        ]
+        command = [*pip, "download", "-q", *_PLATFORM, f"--python-version={python}"]
+        command += ["-d", str(folder), requirement]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             lines = done.stderr.strip().splitlines()
@@ -71,15 +75,15 @@ def _run(name: str, requirement: str, folder: Path) -> bool:
     print(f"== {requirement}", flush=True)
     wheel = download(requirement, folder, _PYTHON.get(name, "3.11"))
     if isinstance(wheel, str):
-        print(f"skipped: the wheel cannot be had here: {wheel}")
-        return True
+        print(f"failed: the wheel cannot be had here: {wheel}")
+        return False
     place = unpack(wheel, folder)
     command = [sys.executable, "-m", f"ci.scripts.tf_plugins.{name}", str(place)]
     return subprocess.run(command, cwd=ROOT).returncode == 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the plugins asked for; 0 when each worked or was skipped for a stated reason."""
+    """Run the plugins asked for; 0 when each worked, or its platform is another."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -9,7 +9,8 @@ process goes on with the next one. ONNX files are left out.
 
 Prints a line per run and per configuration, then a table. --log FILE has a line of JSON per run,
 written as soon as it is over; what FILE has already is not run again, so a matrix that was ended
-goes on where it was. Exit status 1 where a process died, a model could not run, or a value is off.
+goes on where it was. Exit status 1 where a process died, a model could not run, a value is off, no
+model has fusions of Intel's where its optimizer runs, or wheel or models cannot be had.
 `nox -s intel_matrix` installs the wheel.
 """
 
@@ -206,17 +207,13 @@ def _installed() -> bool:
 
 
 def _chosen(options: argparse.Namespace) -> list[Configuration]:
-    """The configurations asked for; says which cannot be had here."""
-    wanted = [
+    """The configurations asked for."""
+    return [
         one for one in CONFIGURATIONS
         if one.optimizer in (options.optimizer or OPTIMIZERS)
         and one.order in (options.order or ORDERS)
         and one.threads in (options.threads or (1, 2))
     ]  # fmt: skip
-    if any(one.order == "installed" for one in wanted) and not _installed():
-        print("skipped: order 'installed': intel-extension-for-tensorflow-lib is not installed")
-        wanted = [one for one in wanted if one.order != "installed"]
-    return wanted
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -272,23 +269,38 @@ def _fill(log: _Log, one: Configuration, names: list[str], library: Path, folder
         print(f"  {row.model}: {row.outcome}: {row.why}", flush=True)
 
 
+def _unfused(found: dict[Configuration, list[Row]]) -> list[Configuration]:
+    """Where Intel's optimizer ran, fusions were counted, and no model has any."""
+    return [
+        one for one, rows in found.items()
+        if one.optimizer == "on" and one.threads == 1 and not any(row.fused for row in rows)
+    ]  # fmt: skip
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the matrix; 0 where everything holds."""
     options = _parser().parse_args(arguments)
+    chosen = _chosen(options)
     if not (options.models / "index.json").is_file():
-        print(f"skipped: there are no recorded models in {options.models}")
-        return 0
+        print(f"failed: there are no recorded models in {options.models}")
+        return 1
+    if any(one.order == "installed" for one in chosen) and not _installed():
+        print("failed: order 'installed': intel-extension-for-tensorflow-lib is not installed")
+        return 1
     folder = options.folder or _from_the_index()
     if isinstance(folder, str):
-        print(f"skipped: the wheel cannot be had here: {folder}")
-        return 0
+        print(f"failed: the wheel cannot be had here: {folder}")
+        return 1
     names = [row["name"] for row in models_of(options.models, options.model)]
-    log, chosen = _Log(options.log), _chosen(options)
+    log = _Log(options.log)
     for one in chosen:
         _fill(log, one, names, folder / LIBRARY, options.models)
     found = {one: log.rows[one] for one in chosen}
     print(table(found))
-    return int(any(not row.holds for rows in found.values() for row in rows))
+    without = [] if options.model else _unfused(found)
+    for one in without:
+        print(f"{one}: no model has a fusion of Intel's")
+    return int(bool(without) or any(not row.holds for rows in found.values() for row in rows))
 
 
 if __name__ == "__main__":

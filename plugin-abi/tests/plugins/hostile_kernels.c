@@ -19,6 +19,7 @@
 #include "drystone/kernel_views.h"
 #include "drystone/kernels_experimental.h"
 #include "drystone/ops.h"
+#include "drystone/buffer.h"
 #include "drystone/platform_strings.h"
 #include "drystone/tstring.h"
 #include "hostile_kernels.h"
@@ -185,15 +186,31 @@ static void destroy_slowly(void* state) {
   destroy(state);
 }
 
-/* Deletes a handle of its input (how = 0), of its output (1) or a status (2) twice. */
+/* Deletes one of a thousand statuses, all of which it has deleted. */
+static void delete_late(TF_Status** first) {
+  TF_Status* all[1000];
+  for (int k = 0; k < 1000; ++k) all[k] = TF_NewStatus();
+  for (int k = 0; k < 1000; ++k) TF_DeleteStatus(all[k]);
+  if (*first == NULL) *first = all[500];
+  TF_DeleteStatus(*first);
+}
+
+/* Deletes a handle of its input (how = 0), of its output (1) or a status (2) twice; a tensor (3), a status (4)
+ * and a buffer (5) that are memory of its own; a status that was deleted long ago (6). */
 static void twice(void* state, TF_OpKernelContext* ctx) {
   const struct Call call = begin(ctx);
+  static char own[256];
+  static TF_Status* first = NULL;
   const int64_t how = ((struct Node*)state)->how;
   TF_Status* status = TF_NewStatus();
   TF_DeleteStatus(status);
   if (how == 0) TF_DeleteTensor(call.x);
   if (how == 1) TF_DeleteTensor(call.y);
   if (how == 2) TF_DeleteStatus(status);
+  if (how == 3) TF_DeleteTensor((TF_Tensor*)(void*)(own + 64));
+  if (how == 4) TF_DeleteStatus((TF_Status*)(void*)(own + 64));
+  if (how == 5) TF_DeleteBuffer((TF_Buffer*)(void*)(own + 64));
+  if (how == 6) delete_late(&first);
   end(call);
 }
 

@@ -26,6 +26,9 @@ enum {
   kOutputNowhere,
   kOutputFreed,
   kOutputOdd,
+  kStatusDeleted,
+  kInputDeleted,
+  kInputMoved,
 };
 
 static int chosen;
@@ -55,6 +58,7 @@ static void give(TF_Buffer* out, int is_nowhere, int is_freed, int is_for_nobody
 static void run(void* context, const DS_PassCall* call, TF_Status* status) {
   (void)context;
   if (chosen == kFailsWithEscapes) return TF_SetStatus(status, TF_INTERNAL, "\x1b[2J\x1b]0;gone\x07 no");
+  if (chosen == kStatusDeleted) TF_DeleteStatus(status);
   if (chosen == kGood || chosen > kGraphNone) return;
   give(call->results[0], chosen == kGraphNowhere, chosen == kGraphFreed, chosen == kGraphForNobody,
        chosen == kGraphEndless ? (size_t)1 << 40 : 9);
@@ -98,8 +102,9 @@ static TF_Tensor* made_of(void* data, int64_t size) {
 
 static void execute(const DS_SubgraphBackend* b, void* executable, TF_Tensor* const* inputs, int32_t num_inputs,
                     TF_Tensor** outputs, int32_t num_outputs, TF_Status* status) {
-  (void)b, (void)executable, (void)num_inputs, (void)num_outputs, (void)status;
+  (void)b, (void)executable, (void)num_inputs, (void)num_outputs;
   const int64_t size = TF_Dim(inputs[0], 0);
+  if (chosen == kStatusDeleted) TF_DeleteStatus(status);
   if (chosen == kOutputNowhere) {
     outputs[0] = made_of((void*)0x1000, size);
     return;
@@ -108,6 +113,8 @@ static void execute(const DS_SubgraphBackend* b, void* executable, TF_Tensor* co
   float* const at = chosen == kOutputOdd ? data + 1 : data;
   for (int64_t k = 0; k < size; ++k) at[k] = -((const float*)TF_TensorData(inputs[0]))[k];
   outputs[0] = made_of(at, size);
+  if (chosen == kInputDeleted) TF_DeleteTensor(inputs[0]);
+  if (chosen == kInputMoved) TF_DeleteTensor(TF_TensorMaybeMove(inputs[0]));
   if (chosen == kOutputFreed) free(data);
 }
 

@@ -20,6 +20,8 @@ enum {
   kDeletesLibrary,
   kDeletesBuffer, /* twice, each of them */
   kFreesTwice,
+  kDeletesStatus,      /* the host's */
+  kDeletesFirstStatus, /* the one of its entry function */
 };
 
 TF_PLATFORM_STRINGS()
@@ -69,6 +71,8 @@ static void optimize(void* self, const TF_Buffer* graph, const TF_GrapplerItem* 
     case kDeletesOutput: TF_DeleteBuffer(out); break;
     case kFreesGraph: free((void*)(size_t)graph->data); break;
     case kDamagesGraph: memset((void*)(size_t)graph->data, 0, graph->length); break;
+    case kDeletesStatus: TF_DeleteStatus(status); break;
+    case kDeletesFirstStatus: break;
     default: delete_twice(graph, item, status);
   }
 }
@@ -80,4 +84,5 @@ TF_CAPI_EXPORT void TF_InitGraph(TP_OptimizerRegistrationParams* params, TF_Stat
   params->optimizer->optimize_func = &optimize;
   params->optimizer_configs->struct_size = TP_OPTIMIZER_CONFIGS_STRUCT_SIZE;
   TF_SetStatus(status, TF_OK, "");
+  if (BAD == kDeletesFirstStatus) TF_DeleteStatus(status);
 }

@@ -146,6 +146,11 @@ static void changes(TF_ShapeInferenceContext* ctx, TF_Status* status) {
   TF_DeleteShapeHandle(shape);
 }
 
+static void deletes(TF_ShapeInferenceContext* ctx, TF_Status* status) {
+  TF_ShapeInferenceContextSetUnknownShape(ctx, status);
+  TF_DeleteStatus(status);
+}
+
 static void ends(TF_ShapeInferenceContext* ctx, TF_Status* status) {
   (void)ctx, (void)status;
   exit(0);
@@ -185,6 +190,7 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
   add("ZooEndless", endless, good);
   add("ZooRegisters", registers, good);
   add("ZooChanges", changes, good);
+  add("ZooDeletesStatus", deletes, good);
   add("ZooShapeEnds", ends, good);
   add("ZooDescends", descends, good);
 }

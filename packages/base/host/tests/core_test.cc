@@ -266,6 +266,45 @@ void test_messages_of_themselves() {
   TF_DeleteStatus(s);
 }
 
+// Handles that were made on another thread, which is over, and deleted twice: what a plugin deletes is told
+// from what it has deleted, and from memory of its own, without reading memory that was freed.
+void test_handles_that_are_deleted_twice() {
+  constexpr int kCount = 3000;
+  static std::vector<std::string> said;
+  std::vector<TF_Tensor*> tensors(kCount);
+  std::vector<TF_Status*> statuses(kCount);
+  std::vector<TF_Buffer*> buffers(kCount);
+  const int64_t dims[] = {0};
+  std::thread([&] {
+    for (int k = 0; k < kCount; ++k) {
+      tensors[k] = TF_AllocateTensor(TF_FLOAT, dims, 1, 0);
+      statuses[k] = TF_NewStatus();
+      buffers[k] = TF_NewBuffer();
+    }
+  }).join();
+  DS_SetLogSink([](void*, int, const char* m) { said.emplace_back(m); }, nullptr);
+  for (int times = 0; times < 3; ++times) {
+    for (int k = 0; k < kCount; ++k) {
+      TF_DeleteTensor(tensors[k]);
+      TF_DeleteStatus(statuses[k]);
+      TF_DeleteBuffer(buffers[k]);
+    }
+  }
+  CHECK(said.size() == 2 * 3 * kCount);
+  CHECK(said[0].ends_with("it deleted a tensor that had been deleted"));
+  CHECK(said[1].ends_with("it deleted a status that had been deleted"));
+  CHECK(said[2].ends_with("it deleted a buffer that had been deleted"));
+  said.clear();
+  alignas(128) static char none[1024];
+  for (std::size_t k = 0; k < sizeof none; ++k) {
+    TF_DeleteTensor(reinterpret_cast<TF_Tensor*>(none + k));
+    TF_DeleteStatus(reinterpret_cast<TF_Status*>(none + k));
+    TF_DeleteBuffer(reinterpret_cast<TF_Buffer*>(none + k));
+  }
+  CHECK(said.size() == 3 * sizeof none);
+  DS_SetLogSink(nullptr, nullptr);
+}
+
 void test_numbers_of_json() {
   drystone::host::Json json;
   json.array();
@@ -335,6 +374,7 @@ int main() {
   test_what_a_terminal_would_act_on();
   test_sinks_that_log();
   test_messages_of_themselves();
+  test_handles_that_are_deleted_twice();
   test_numbers_of_json();
   test_deallocators_that_throw();
   test_strides_of_nothing();

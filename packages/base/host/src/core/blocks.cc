@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "core/handles.h"
 #include "core/large_blocks.h"
 
 namespace drystone::host {
@@ -19,13 +20,22 @@ constexpr bool kKeeps = true;
 
 thread_local bool is_over __attribute__((tls_model("initial-exec"))) = false;
 
+// Units of a block that is the handle of a tensor: those are kept for ever (core/handles.h).
+constexpr std::size_t kHandle = 1;
+
+void free_small(std::size_t units, void* block) noexcept {
+  if (units == kHandle) give_handle(HandleKind::tensor, block);
+  else std::free(block);
+}
+
 // Frees what the thread keeps when it ends.
 struct End {
   ~End() {
     is_over = true;
     BlockLists* mine = std::exchange(block_lists, nullptr);
-    for (auto& kept : mine->classes) {
-      while (kept.first != nullptr) std::free(std::exchange(kept.first, kept.first->next));
+    for (std::size_t units = 0; units < mine->classes.size(); ++units) {
+      FreeBlock* next = mine->classes[units].first;
+      while (next != nullptr) free_small(units, std::exchange(next, next->next));
     }
     delete mine;
   }
@@ -48,7 +58,8 @@ void* allocate_other_block(std::size_t bytes) {
   const std::size_t units = block_units(bytes);
   if (units > kBlockClasses && kKeeps && is_large(bytes)) return allocate_large(bytes);
   if (units > static_cast<std::size_t>(-1) / kBlockUnit) throw std::bad_alloc();
-  void* out = std::aligned_alloc(kBlockUnit, (units == 0 ? 1 : units) * kBlockUnit);
+  void* out = units == kHandle ? take_handle(HandleKind::tensor)
+                               : std::aligned_alloc(kBlockUnit, (units == 0 ? 1 : units) * kBlockUnit);
   if (out == nullptr) throw std::bad_alloc();
   return out;
 }
@@ -64,7 +75,7 @@ void free_other_block(void* block, std::size_t bytes) noexcept {
   const std::size_t units = block_units(bytes);
   if (units > kBlockClasses && kKeeps && is_large(bytes)) return free_large(block);
   if (units <= kBlockClasses && open_lists()) return free_block(block, bytes);
-  std::free(block);
+  free_small(units, block);
 }
 
 }  // namespace drystone::host

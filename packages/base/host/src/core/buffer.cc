@@ -8,32 +8,32 @@
 #include <new>
 
 #include "core/failure.h"
+#include "core/handles.h"
 #include "core/live.h"
 #include "core/memory_guards.h"
 
 namespace drystone::host {
 namespace {
 
-// What is given out as a buffer has a mark before it: TF_Buffer has no room for one.
+// What is given out as a buffer has a mark behind it, as TF_Buffer has no room for one; 0: deleted.
 struct Marked {
-  std::uint64_t mark;
   TF_Buffer buffer;
+  std::uint64_t mark;
 };
+static_assert(sizeof(Marked) == kHandleLayouts[2].bytes && offsetof(Marked, mark) == kHandleLayouts[2].mark);
 constexpr std::uint64_t kMark = 0x6472797374756265;
 constexpr std::uint64_t kLent = kMark + 1;
 
-volatile std::uint64_t& mark_of(const TF_Buffer* buffer) noexcept {
-  return *const_cast<volatile std::uint64_t*>(reinterpret_cast<const std::uint64_t*>(buffer) - 1);
-}
-
-// Of any address, where a buffer may have been: what is found tells, also in memory that was given back.
-[[gnu::no_sanitize_address, gnu::noinline]] std::uint64_t mark_found_at(const TF_Buffer* buffer) noexcept {
-  return *(reinterpret_cast<const volatile std::uint64_t*>(buffer) - 1);
+// Of a buffer that TF_NewBuffer has made, whatever became of it; others have none.
+volatile std::uint64_t* mark_of(const TF_Buffer* buffer) noexcept {
+  if (!is_handle(HandleKind::buffer, buffer)) return nullptr;
+  return &const_cast<Marked*>(reinterpret_cast<const Marked*>(buffer))->mark;
 }
 
 void remark(TF_Buffer* const* buffers, int count, std::uint64_t from, std::uint64_t to) noexcept {
   for (int k = 0; k < count; ++k) {
-    if (buffers[k] != nullptr && mark_of(buffers[k]) == from) mark_of(buffers[k]) = to;
+    volatile std::uint64_t* const mark = mark_of(buffers[k]);
+    if (mark != nullptr && *mark == from) *mark = to;
   }
 }
 
@@ -79,10 +79,10 @@ using namespace drystone::host;
 extern "C" {
 
 TF_Buffer* TF_NewBuffer(void) {
-  auto* const made = new (std::nothrow) Marked{kMark, {nullptr, 0, nullptr}};
-  if (made == nullptr) return nullptr;
+  void* const room = take_handle(HandleKind::buffer);
+  if (room == nullptr) return nullptr;
   born(Kind::buffer);
-  return &made->buffer;
+  return &(::new (room) Marked{{nullptr, 0, nullptr}, kMark})->buffer;
 }
 
 TF_Buffer* TF_NewBufferFromString(const void* data, size_t length) {
@@ -99,19 +99,18 @@ TF_Buffer* TF_NewBufferFromString(const void* data, size_t length) {
 
 void TF_DeleteBuffer(TF_Buffer* buffer) {
   if (buffer == nullptr) return;
-  const std::uint64_t mark = mark_found_at(buffer);
-  if (mark != kMark) {
-    return note_misuse(mark == kLent ? "it deleted a buffer that is the host's"
-                                     : "it deleted a buffer that had been deleted, or that TF_NewBuffer has not made");
-  }
+  volatile std::uint64_t* const mark = mark_of(buffer);
+  if (mark == nullptr) return note_misuse("it deleted a buffer that TF_NewBuffer has not made");
+  if (*mark == kLent) return note_misuse("it deleted a buffer that is the host's");
+  if (*mark != kMark) return note_misuse("it deleted a buffer that had been deleted");
   if (buffer->data_deallocator != nullptr && buffer->data != nullptr) {
     answered(0, [&] {  // it may be a plugin's, and throw
       buffer->data_deallocator(const_cast<void*>(buffer->data), buffer->length);
       return 0;
     });
   }
-  mark_of(buffer) = 0;  // which stays until something else lies here
-  delete reinterpret_cast<Marked*>(reinterpret_cast<char*>(buffer) - offsetof(Marked, buffer));
+  *mark = 0;
+  give_handle(HandleKind::buffer, buffer);
   died(Kind::buffer);
 }
 

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/failure.h"
+#include "core/handles.h"
 #include "core/live.h"
 #include "core/memory_guards.h"
 #include "core/readable.h"
@@ -152,14 +153,20 @@ using namespace drystone::host;
 
 extern "C" {
 
-TF_Status* TF_NewStatus(void) { return new (std::nothrow) TF_Status(); }
+TF_Status* TF_NewStatus(void) {
+  static_assert(sizeof(TF_Status) <= kHandleLayouts[1].bytes && sizeof(TF_Buffer) == kHandleLayouts[1].mark);
+  void* const room = take_handle(HandleKind::status);
+  return room == nullptr ? nullptr : ::new (room) TF_Status();
+}
 
 void TF_DeleteStatus(TF_Status* status) {
-  // Where it lay the mark is gone, unless something else lies there by now.
-  if (status != nullptr && *const_cast<volatile std::uint64_t*>(&status->mark) != TF_Status::kMark) {
+  if (status == nullptr) return;
+  if (!is_handle(HandleKind::status, status)) return note_misuse("it deleted a status that is the host's, or none");
+  if (*const_cast<volatile std::uint64_t*>(&status->mark) != TF_Status::kMark) {
     return note_misuse("it deleted a status that had been deleted");
   }
-  delete status;
+  status->~TF_Status();
+  give_handle(HandleKind::status, status);
 }
 
 void TF_SetStatus(TF_Status* status, TF_Code code, const char* message) {

@@ -10,6 +10,8 @@
 #include "core/dtype_names.h"
 #include "core/failure.h"
 #include "core/freed_blocks.h"
+#include "core/handles.h"
+#include "core/lent_tensors.h"
 #include "core/live.h"
 #include "core/memory_guards.h"
 #include "core/memory_limit.h"
@@ -19,6 +21,10 @@
 #include "drystone_host/core.h"
 
 namespace drystone::host {
+
+static_assert(sizeof(TF_Tensor) == kHandleLayouts[0].bytes && offsetof(TF_Tensor, users) == kHandleLayouts[0].mark);
+
+constinit thread_local const LentTensors* LentTensors::innermost __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void Dims::assign_more(const std::int64_t* dims, int count) {
   std::unique_ptr<std::int64_t[]> more;
@@ -299,16 +305,19 @@ TF_Tensor* TF_AllocateTensor(TF_DataType dtype, const int64_t* dims, int num_dim
 }
 
 TF_Tensor* TF_TensorMaybeMove(TF_Tensor* tensor) {
-  if (tensor == nullptr || !is_exclusive(*tensor)) return nullptr;
+  if (tensor == nullptr || !is_exclusive(*tensor) || LentTensors::hold(tensor)) return nullptr;
   TF_Tensor* moved = DS_ShareTensor(tensor);
   if (moved != nullptr) drop(tensor);
   return moved;
 }
 
 void TF_DeleteTensor(TF_Tensor* tensor) {
-  if (tensor != nullptr && tensor->users.load(std::memory_order_relaxed) == TF_Tensor::kDeleted) {
+  if (tensor == nullptr) return;
+  if (!is_handle(HandleKind::tensor, tensor)) return note_misuse("it deleted a tensor that is none");
+  if (tensor->users.load(std::memory_order_relaxed) == TF_Tensor::kDeleted) {
     return note_misuse("it deleted a tensor that had been deleted");
   }
+  if (LentTensors::hold(tensor)) return note_misuse("it deleted a tensor that is the host's");
   drop(tensor);
 }
 

@@ -45,9 +45,9 @@ void destroy_elements(const Memory& memory) noexcept {
 // The struct, and behind it the data, in one block.
 constexpr std::size_t kHead = (sizeof(Memory) + kAlignment - 1) / kAlignment * kAlignment;
 
-// The whole block.
+// The whole block. Where there is no data it is longer than a handle, among which none lies.
 std::size_t block_bytes(std::size_t length, bool guarded) noexcept {
-  return kHead + length + (guarded ? kGuardBefore + guard_behind(length) : 0);
+  return kHead + std::max(length, std::size_t{1}) + (guarded ? kGuardBefore + guard_behind(length) : 0);
 }
 
 }  // namespace

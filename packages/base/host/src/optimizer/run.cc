@@ -106,6 +106,11 @@ struct Work {
   bool changed = false;
 
   void run() {
+    // On this thread: who waits for the call may go on, and make the next one, before it lets go of this.
+    struct End {
+      ItemPtr& item;
+      ~End() { item.reset(); }
+    } const end{item};
     const DeviceFill& known = state->fill;
     prepare_thread();
     HostState host;

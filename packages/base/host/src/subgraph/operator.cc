@@ -9,6 +9,7 @@
 #include "core/failure.h"
 #include "core/freed_blocks.h"
 #include "core/guarded_bytes.h"
+#include "core/lent_tensors.h"
 #include "core/memory_guards.h"
 #include "core/readable.h"
 #include "drystone/logging.h"
@@ -132,6 +133,7 @@ bool Executable::pack(TF_Tensor* const* inputs, const std::vector<std::int32_t>&
     changed[place] = 1;
   }
   TF_Status status;
+  const LentTensors lent(given.data(), given.size());
   calling(&status, [&] {
     backend_.fns->update(backend_.itself, handle_, given.data(),
                          static_cast<std::int32_t>(given.size()), changed.data(), &status);
@@ -152,6 +154,7 @@ void Executable::call_plugin(TF_Tensor* const* inputs, TF_Tensor** outputs, std:
   std::fill_n(made, count, nullptr);
   noted_harm();  // before this call
   FreedBlocks freed;
+  const LentTensors lent(inputs, shapes_.size());
   calling(status, [&] {
     freed.begin();
     backend_.fns->execute(backend_.itself, handle_, inputs, static_cast<std::int32_t>(shapes_.size()), made,
