@@ -6,8 +6,12 @@ from typing import Final
 
 from ci.scripts.project import packages
 
-__all__ = ["WITH_CPU", "requirements", "third_party"]
+__all__ = ["SIMULATED", "WITH_CPU", "requirements", "third_party"]
 
+SIMULATED: Final = (
+    "plugin-abi", "base", "cpu", "filesystem", "optimizer", "subgraph", "metapackage",
+)  # fmt: skip
+"""Packages whose releases are simulated: no other wheel is built for that."""
 WITH_CPU: Final = (
     "packages/cpu/tests/golden",
     *(

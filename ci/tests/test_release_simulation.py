@@ -12,6 +12,8 @@ import pytest
 from ci.release.records import number
 from ci.release.simulation import failures, page, timeline
 from ci.release.simulation.reversion import reversion
+from ci.scripts.project import packages
+from ci.scripts.session_parts import SIMULATED
 
 METADATA = """Metadata-Version: 2.4
 Name: drystone-x
@@ -23,6 +25,11 @@ Requires-Dist: numpy>=2.0
 
 Text that says Version: 0.1.0
 """
+
+
+def test_the_wheels_of_all_that_is_released_are_built() -> None:
+    released = {one.package for one in (*timeline.RELEASES, *failures.RELEASES)}
+    assert {packages()[key].distribution for key in SIMULATED} == released
 
 
 def built(folder: Path) -> Path:
