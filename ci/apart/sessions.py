@@ -39,7 +39,7 @@ def tvm(session: nox.Session) -> None:
     """
     wheels = build_packages(session, without=("cpu",), apart=("tvm",), quick=True)
     install_built(session, wheels, *requirements("test"))
-    session.install("--find-links", str(WHEELS), "drystone-tvm[compile]")
+    session.install("--find-links", str(WHEELS), "drystone-tvm[compile,cuda]")
     if session.posargs[:1] == ["--sanitize"]:
         session.install("cmake", "ninja")
         session.run("python", "-m", "ci.scripts.sanitize_functions", *session.posargs[1:])
@@ -52,6 +52,11 @@ def tvm(session: nox.Session) -> None:
         session.run("python", "packages/tvm/tests/recorded_models.py", model)
     regions = ("--count", "100") if count is None else tuple(session.posargs[count:])
     session.run("python", "packages/tvm/tests/random_regions.py", *regions)
+    if count is None:
+        folder = session.create_tmp()
+        session.run("python", "packages/tvm/tests/on_gpu.py", "make", folder)
+        command = ("python", "packages/tvm/tests/on_gpu.py", "check", folder)
+        session.run(*command, success_codes=[0, 3])  # 3: there is no GPU, and it says so
 
 
 @nox.session

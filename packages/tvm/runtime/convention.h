@@ -45,6 +45,7 @@ constexpr std::int32_t kNone = 0;
 constexpr std::int32_t kTensorPointer = 7;
 constexpr std::int32_t kObjects = 64;  // and above: objects with a count of references
 constexpr std::int32_t kCpu = 1;
+constexpr std::int32_t kCuda = 2;
 constexpr std::int32_t kExternal = 12;  // of a device that DLPack has no number for
 constexpr std::uint64_t kAlignment = 64;  // compiled functions assume it of every buffer
 

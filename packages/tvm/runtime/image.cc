@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "convention.h"
+#include "imports.h"
 #include "services.h"
 
 namespace drystone_tvm {
@@ -19,6 +20,7 @@ using drystone::sdk::Result;
 
 constexpr std::string_view kOfTvm = "TVM";
 constexpr std::string_view kVariables = "__TVM";
+constexpr std::string_view kOwn = "__tvm_ffi__";  // begins no function's name
 
 #if defined(__x86_64__)
 constexpr Elf64_Half kMachine = EM_X86_64;
@@ -156,9 +158,11 @@ void define(Symbols& symbols, std::uint64_t index, Elf64_Sym symbol, void* addre
   symbols.put(index, symbol);
 }
 
-void take_defined(Image& image, std::string_view name) {
+void take_defined(Image& image, std::string_view name, const Elf64_Sym& symbol) {
   const std::string_view prefix = kFunctionPrefix;
-  if (name.substr(0, kVariables.size()) == kVariables) image.variables.emplace_back(name);
+  if (name == kModules) image.modules = symbol.st_size;
+  if (name.substr(0, kVariables.size()) == kVariables || name == kContext) image.variables.emplace_back(name);
+  if (name.substr(0, kOwn.size()) == kOwn) return;
   if (name.substr(0, prefix.size()) == prefix) image.functions.emplace_back(name.substr(prefix.size()));
 }
 
@@ -174,7 +178,7 @@ Result<Image> make_image(std::string bytes) {
     if (!symbol) return broken("its table of symbols is cut off");
     const std::string_view name = symbols.name(*symbol);
     if (symbol->st_shndx != SHN_UNDEF) {
-      take_defined(image, name);
+      take_defined(image, name, *symbol);
     } else if (name.substr(0, kOfTvm.size()) == kOfTvm) {
       void* address = imported(name);
       if (address != nullptr) {

@@ -21,6 +21,7 @@ struct Image {
   std::string bytes;
   std::vector<std::string> variables;  // __TVM...: a host fills them in
   std::vector<std::string> functions;  // without the prefix
+  std::size_t modules = 0;             // bytes of what it carries for devices
 };
 
 // Takes over the bytes of a shared library for this processor. FAILED_PRECONDITION for bytes that are

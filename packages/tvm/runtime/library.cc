@@ -124,13 +124,13 @@ std::map<std::string, std::pair<Identity, std::weak_ptr<Library>>>& libraries() 
   return *opened;
 }
 
-Error fill(void* handle, const std::string& path, const std::vector<std::string>& variables) {
+Error fill(void* handle, const std::string& path, const std::vector<std::string>& variables, Imports* imports) {
   const bool with_barriers =
       std::find(variables.begin(), variables.end(), "__TVMBackendParallelBarrier") != variables.end();
   for (const std::string& name : variables) {
-    void* value = context_value(name, with_barriers);
+    void* value = context_value(name, with_barriers, imports);
     void* variable = ::dlsym(handle, name.c_str());
-    if (value == nullptr) {
+    if (value == nullptr && name != kContext) {
       return Error(TF_FAILED_PRECONDITION, "library '" + path + "' asks its host for " + name +
                                                ", which only TVM's own run time has");
     }
@@ -163,7 +163,10 @@ class Opening {
     void* handle = ::dlopen(path_of(copy.get()).c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) return not_opened(path);
     std::shared_ptr<Library> out(new Library(path, handle, joined(image->functions), hash));
-    if (Error error = fill(handle, path, image->variables); !error.ok()) return error;
+    if (image->modules != 0) {
+      if (Error error = load(*out, image->modules); !error.ok()) return error;
+    }
+    if (Error error = fill(handle, path, image->variables, out->imports_.get()); !error.ok()) return error;
     return out;
   }
 
@@ -177,6 +180,21 @@ class Opening {
   }
 
  private:
+  // What it carries for devices: the number of bytes, then these.
+  static Error load(Library& library, std::size_t size) {
+    const auto* bytes = static_cast<const char*>(::dlsym(library.handle_, kModules));
+    std::uint64_t inside = 0;
+    if (bytes == nullptr || size < sizeof inside) return {};
+    std::memcpy(&inside, bytes, sizeof inside);
+    const std::string_view modules(bytes + sizeof inside, std::min<std::uint64_t>(inside, size - sizeof inside));
+    Result<std::unique_ptr<Imports>> found = Imports::load(modules);
+    if (!found.ok()) {
+      return Error(found.error().code(), "library '" + library.path_ + "' cannot be used: " + found.error().message());
+    }
+    library.imports_ = std::move(*found);
+    return {};
+  }
+
   static Error not_opened(const std::string& path) {
     const char* said = ::dlerror();
     const std::string text = said == nullptr ? "" : said;
@@ -208,7 +226,10 @@ Result<std::shared_ptr<Library>> Library::open(const std::string& path, const st
   return made;
 }
 
-Library::~Library() { ::dlclose(handle_); }
+Library::~Library() {
+  imports_.reset();
+  ::dlclose(handle_);
+}
 
 Result<Function> Library::function(const std::string& name) const {
   void* found = ::dlsym(handle_, (kFunctionPrefix + name).c_str());

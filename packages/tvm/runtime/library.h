@@ -6,7 +6,9 @@
 #include <string>
 
 #include "convention.h"
+#include "driver.h"
 #include "drystone/sdk/error.hpp"
+#include "imports.h"
 
 namespace drystone_tvm {
 
@@ -21,6 +23,8 @@ class Library {
 
   // NOT_FOUND for a function that the library does not have; the message lists those that it has.
   drystone::sdk::Result<Function> function(const std::string& name) const;
+  // CUDA's driver, where its functions take tensors of CUDA's devices; else null.
+  const cuda::Driver* driver() const { return imports_ ? &imports_->driver() : nullptr; }
 
  private:
   Library(std::string path, void* handle, std::string functions, std::string hash)
@@ -31,6 +35,7 @@ class Library {
   void* handle_;
   std::string functions_;  // for messages
   std::string hash_;
+  std::unique_ptr<Imports> imports_;
 };
 
 }  // namespace drystone_tvm

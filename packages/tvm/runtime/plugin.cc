@@ -53,14 +53,21 @@ class TvmRuntime {
     return {};
   }
 
-  Error compute(KernelContext& call) const { return compute_on(call, {kCpu, 0}); }
+  Error compute(KernelContext& call) const {
+    if (library_->driver() == nullptr) return compute_on(call, {kCpu, 0});
+    cuda::Call work(*library_->driver());
+    if (Error error = work.begin(); !error.ok()) return error;
+    const DLDevice device{kCuda, 0};
+    const CurrentStream current(device, work.stream());
+    return compute_on(call, device, &work);
+  }
 
  protected:
-  Error compute_on(KernelContext& call, DLDevice device) const {
+  Error compute_on(KernelContext& call, DLDevice device, cuda::Call* work = nullptr) const {
     const std::size_t inputs = input_types_.size();
     std::vector<Tensor> kept;
     kept.reserve(inputs + output_types_.size());
-    Arguments arguments(device, inputs + output_types_.size());
+    Arguments arguments(device, inputs + output_types_.size(), work);
     for (std::size_t i = 0; i < inputs; ++i) {
       Result<Tensor> tensor = call.input(static_cast<int>(i));
       if (!tensor.ok()) return tensor.error();
@@ -87,8 +94,7 @@ class TvmRuntime {
     if (result.type >= kObjects) {
       return Error(TF_UNIMPLEMENTED, name_ + " returned an object; results go to the tensors after its inputs");
     }
-    arguments.finish();
-    return {};
+    return arguments.finish();
   }
 
   Error failed(int code) const {

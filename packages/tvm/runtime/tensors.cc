@@ -96,20 +96,28 @@ const Any* Arguments::values() {
   return values_.data();
 }
 
-void Arguments::finish() {
+Error Arguments::finish() {
   for (auto& [tensor, data] : copied_outputs_) {
-    std::memcpy(TF_TensorData(tensor), data, TF_TensorByteSize(tensor));
+    const std::size_t size = TF_TensorByteSize(tensor);
+    if (call_ == nullptr) {
+      std::memcpy(TF_TensorData(tensor), data, size);
+    } else if (Error error = call_->take(TF_TensorData(tensor), data, size); !error.ok()) {
+      return error;
+    }
   }
+  return call_ == nullptr ? Error() : call_->finish();
 }
 
 void* Arguments::usable(const TF_Tensor* tensor) const {
   if (TF_TensorByteSize(tensor) == 0) return nothing;
+  if (call_ != nullptr) return nullptr;
   void* data = TF_TensorData(tensor);
   return device_.type != kCpu || is_aligned(data) ? data : nullptr;
 }
 
 Result<void*> Arguments::copied(const TF_Tensor* tensor, bool copy_in) {
   const std::size_t size = TF_TensorByteSize(tensor);
+  if (call_ != nullptr) return call_->copied(copy_in ? TF_TensorData(tensor) : nullptr, size);
   const std::size_t rounded = (size + kAlignment - 1) / kAlignment * kAlignment;
   Memory copy(std::aligned_alloc(kAlignment, rounded));
   if (!copy) return Error(TF_RESOURCE_EXHAUSTED, "no memory for an aligned copy of a tensor");

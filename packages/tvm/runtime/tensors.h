@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convention.h"
+#include "driver.h"
 #include "drystone/sdk/error.hpp"
 #include "drystone/tensor.h"
 
@@ -21,8 +22,9 @@ std::optional<DLDataType> dlpack_dtype(TF_DataType dtype);
 // The arguments of one call. Tensors that are added must outlive it.
 class Arguments {
  public:
-  // Of `most` tensors at most.
-  Arguments(DLDevice device, std::size_t most) : device_(device) {
+  // Of `most` tensors at most. `call`: tensors of the host are copied to the device of this call of
+  // CUDA, and results back; null for tensors that are where the function is to find them.
+  Arguments(DLDevice device, std::size_t most, cuda::Call* call = nullptr) : device_(device), call_(call) {
     tensors_.reserve(most);
     values_.reserve(most);
     sizes_.reserve(kUsualSizes * most);
@@ -32,7 +34,7 @@ class Arguments {
   const Any* values();
   std::int32_t count() const { return static_cast<std::int32_t>(tensors_.size()); }
   // What the function wrote to copies of outputs goes to where the outputs are.
-  void finish();
+  drystone::sdk::Error finish();
 
  private:
   struct Free {
@@ -47,6 +49,7 @@ class Arguments {
   void add(const TF_Tensor* tensor, DLDataType dtype, void* data);
 
   DLDevice device_;
+  cuda::Call* call_;
   static constexpr std::size_t kUsualSizes = 8;  // and strides of a tensor
 
   std::vector<DLTensor> tensors_;

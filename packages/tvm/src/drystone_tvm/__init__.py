@@ -20,6 +20,7 @@ except ImportError as error:
 
 if TYPE_CHECKING:
     from drystone_tvm.calls import call as call
+    from drystone_tvm.compiling.building import export as export
     from drystone_tvm.compiling.region import Region as Region
     from drystone_tvm.compiling.region import compile_region as compile  # noqa: A004
     from drystone_tvm.module import CompiledFunction as CompiledFunction
@@ -36,9 +37,12 @@ _HOME = {
     "Region": ".compiling.region",
     "call": ".calls",
     "compile": ".compiling.region:compile_region",
+    "export": ".compiling.building",
     "load": ".module",
 }
 
-__all__ = ["CompiledFunction", "Module", "Region", "__version__", "call", "compile", "load"]
+__all__ = [
+    "CompiledFunction", "Module", "Region", "__version__", "call", "compile", "export", "load",
+]  # fmt: skip
 
 __getattr__, __dir__ = lazy_names(__name__, _HOME, __all__)

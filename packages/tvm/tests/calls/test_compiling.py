@@ -198,7 +198,7 @@ def test_what_has_no_rule_is_refused_by_name(tmp_path: Path) -> None:
     refused(
         "a size is known in a run only", lambda x: ops.pad(x, [[1, 0]]), Spec([None]), path=path
     )
-    refused("there is no target 'cuda'", lambda x: x, Spec([3]), path=path, target="cuda")
+    refused("there is no target 'opencl'", lambda x: x, Spec([3]), path=path, target="opencl")
     refused("there is no target 'llvm -mcpu=x'", lambda x: x, Spec([3]), path=path,
             target="llvm -mcpu=x")  # fmt: skip
 

@@ -97,6 +97,74 @@ def test_a_model_is_converted_moved_and_run_without_tvm(name: str, tmp_path: Pat
     np.testing.assert_allclose(np.load(tmp_path / "y.npy"), expected, rtol=1e-5, atol=1e-6)
 
 
+SERVER = """
+import json, sys, threading, urllib.request
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+sys.modules["tvm"] = sys.modules["tvm_ffi"] = None
+import numpy as np
+import drystone_base as ds
+folder, inputs, outputs = sys.argv[1:]
+model = ds.load(folder, config=ds.SessionConfig(access=ds.Access(libraries=[folder])))
+
+
+class Predict(BaseHTTPRequestHandler):
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        try:
+            (y,) = model(np.array(asked["instances"], np.float32)).values()
+            status, found = 200, {"predictions": y.tolist()}
+        except ds.DrystoneError as error:
+            status, found = 400, {"error": str(error)}
+        data = json.dumps(found).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+def ask(x):
+    request = urllib.request.Request(url, json.dumps({"instances": x}).encode())
+    try:
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as error:
+        return {"status": error.code} | json.load(error)
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Predict)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+url = f"http://127.0.0.1:{server.server_port}/v1/models/dense:predict"
+with ThreadPoolExecutor(8) as clients:
+    found = list(clients.map(ask, json.load(open(inputs))))
+server.shutdown()
+server.server_close()
+json.dump(found, open(outputs, "w"))
+"""
+
+
+def test_a_converted_model_is_served_to_many_clients(tmp_path: Path) -> None:
+    model, chance = saved("dense", tmp_path), np.random.default_rng(1)
+    asked = [chance.normal(size=(rows, 5)).astype(F32) for rows in (*range(1, 9), *range(1, 9))]
+    expected = [next(iter(ds.load(model)(x).values())) for x in asked]
+    assert convert(model, "--output", tmp_path / "out").returncode == 0
+    shutil.rmtree(model)
+    wrong: list[Any] = [[[1.0, 2.0]]]
+    (tmp_path / "x.json").write_text(json.dumps([*(x.tolist() for x in asked), *wrong]))
+    words = [tmp_path / "out", tmp_path / "x.json", tmp_path / "y.json"]
+    command = [sys.executable, "-c", SERVER, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    *answers, refused = json.loads((tmp_path / "y.json").read_text())
+    for found, y in zip(answers, expected, strict=True):
+        np.testing.assert_allclose(np.array(found["predictions"], F32), y, rtol=1e-5, atol=1e-6)
+    assert refused["status"] == 400
+    assert "2" in refused["error"]
+
+
 def opened(folder: Path) -> Any:
     return ds.load(folder, config=ds.SessionConfig(access=ds.Access(libraries=(folder,))))
 
@@ -129,7 +197,7 @@ def test_what_cannot_be_converted_is_refused(tmp_path: Path) -> None:
     model = saved("dense", tmp_path)
     for words, text in (
         (("--ops", "Softmx"), "did you mean|there is no rule for op 'Softmx'"),
-        (("--target", "cuda"), "there is no target 'cuda'"),
+        (("--target", "opencl"), "there is no target 'opencl'"),
     ):
         done = convert(model, "--output", tmp_path / "out", *words)
         assert done.returncode == 2

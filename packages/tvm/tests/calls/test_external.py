@@ -57,7 +57,7 @@ for other in ("/device:STRICT:1", "/device:STRICT:0"):
     np.testing.assert_array_equal(run(graph("addone", other), x)[0], -x + 1 + 1)
 assert device.take_faults() == [], device.take_faults()
 for function, where, text in (
-    ("spacious", "/device:STRICT:0", "there is work space in the host's memory only"),
+    ("spacious", "/device:STRICT:0", "there is work space in the host's memory and on"),
     ("addone", "/device:CPU:0", "addone runs on an external device"),
 ):
     try:

@@ -80,23 +80,3 @@ def test_tvms_own_run_time_keeps_its_errors(tmp_path: Path) -> None:
         out = np.zeros(3, np.float32)
         theirs(tvm_ffi.from_dlpack(right), tvm_ffi.from_dlpack(out))
         assert out.tolist() == ours(right).tolist() == [2, 2, 2]
-
-
-def test_a_library_with_code_for_cuda_is_refused_by_name(tmp_path: Path) -> None:
-    """TVM's wheel writes one without a GPU or a toolkit; only TVM's own run time loads it."""
-    n = 256
-    x = te.placeholder((n,), "float32", "x")
-    y = te.compute((n,), lambda i: x[i] + 1, "y")
-    plain = te.create_prim_func([x, y]).with_attr("global_symbol", "addone")
-    schedule = tvm.s_tir.Schedule(tvm.IRModule({"addone": plain}))
-    (loop,) = schedule.get_loops(schedule.get_sblock("y", func_name="addone"))
-    for part, name in zip(
-        schedule.split(loop, [None, 64]), ("blockIdx.x", "threadIdx.x"), strict=True
-    ):
-        schedule.bind(part, name)
-    target = tvm.target.Target({"kind": "cuda", "arch": "sm_80"}, host={"kind": "llvm"})
-    made = tvm.compile(schedule.mod, target=target)
-    assert "__global__" in made.mod.imports[0].inspect_source()
-    made.export_library(str(tmp_path / "cuda.so"))
-    with pytest.raises(KernelError, match="which only TVM's own run time has"):
-        drystone_tvm.load(tmp_path / "cuda.so")["addone"](np.zeros(n, np.float32))

@@ -44,8 +44,8 @@ _SHOWN: Final = 12
 @click.option("--ops", metavar="OPS",
               help="What regions may have, with commas between; default all.")  # fmt: skip
 @click.option("--target", metavar="TARGET",
-              help="Of tvm: llvm (default), all processors of this kind, or native, this very "
-              "one; the others: native.")  # fmt: skip
+              help="Of tvm: llvm (default), all processors of this kind, native, this very one, "
+              "or cuda, GPUs of NVIDIA; the others: native.")  # fmt: skip
 @click.option("--size", "sizes", type=click.IntRange(0), multiple=True, default=(1,),
               show_default=True, metavar="N",
               help="What inputs have where their shapes do not say, for backends whose code is "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +13,7 @@ from typing import Any, Final
 import drystone_base as ds
 from drystone_base import Graph
 from drystone_base.graph import Output
+from drystone_tvm.compiling.cuda import packed, require_nvcc
 from drystone_tvm.compiling.emission import Argument, Expressions, distinct, emit
 from drystone_tvm.compiling.plans import DEFAULT, Plan
 from drystone_tvm.compiling.stated import Form, Tensor, assembly
@@ -22,12 +24,14 @@ __all__ = [
     "TARGETS",
     "build",
     "checked_target",
+    "export",
     "require_tvm",
     "schedule_text",
     "tuning_key",
+    "tvm_target",
 ]
 
-TARGETS: Final = ("llvm", "native")
+TARGETS: Final = ("llvm", "native", "cuda")
 FEATURES: Final = (
     "sse3", "ssse3", "sse4.1", "sse4.2", "popcnt", "avx", "avx2", "fma", "bmi", "bmi2",
     "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl",
@@ -70,13 +74,13 @@ def checked_target(target: str) -> str:
     """The target; raises ``BadRequest`` (``bad-target``) for one that there is no code for."""
     if target in TARGETS:
         return target
-    cuda = target.startswith("cuda")
     raise ds.BadRequest(
         f"there is no target {target!r}",
-        check="regions are compiled for processors",
-        found=f"{target!r}, a GPU" if cuda else repr(target),
-        needed="'llvm', which runs on every processor of this kind, or 'native', this very one",
-        remedy="leave those nodes to drystone-gpu" if cuda else 'target="llvm"',
+        check="regions are compiled for processors, or for GPUs of NVIDIA",
+        found=repr(target),
+        needed="'llvm', which runs on every processor of this kind, 'native', this very one, "
+        "or 'cuda'",
+        remedy='target="llvm"',
         code="unknown-target",
     )
 
@@ -136,7 +140,10 @@ def _compiled(
 
     from drystone_tvm.compiling.scheduling import scheduled
 
-    plain, (chosen, needs) = _plain(found), _target(target)
+    plain, (chosen, needs) = _plain(found), tvm_target(target)
+    if target == "cuda":
+        require_nvcc()
+        return tvm.compile(scheduled(plain, function, on_gpu=True), target=chosen), needs
     if plan is None:
         plan = (plan_of(key_of(plain, chosen)) if target == "native" else None) or DEFAULT
     return tvm.compile(scheduled(plain, function, plan), target=chosen), needs
@@ -154,7 +161,7 @@ def tuning_key(
 ) -> str:
     """The name by which a plan for this very processor is kept; raises ``Refusal``."""
     found = emit(graph, distinct(arguments), [output for _, output in results])
-    return key_of(_plain(found), _target("native")[0])
+    return key_of(_plain(found), tvm_target("native")[0])
 
 
 def schedule_text(
@@ -168,10 +175,13 @@ def schedule_text(
     return text
 
 
-def _target(name: str) -> tuple[Any, tuple[str, ...]]:
+def tvm_target(name: str) -> tuple[Any, tuple[str, ...]]:
     """TVM's own name of a target, and what it needs of a processor."""
     import tvm
 
+    if name == "cuda":
+        host = tvm.target.Target({"kind": "llvm"})
+        return tvm.target.Target({"kind": "cuda", "arch": "sm_80"}, host=host), ()
     if name != "native":
         return tvm.target.Target({"kind": "llvm"}), ()
     chosen = tvm.target.Target({"kind": "llvm", "mcpu": tvm.target.codegen.llvm_get_system_cpu()})
@@ -179,17 +189,32 @@ def _target(name: str) -> tuple[Any, tuple[str, ...]]:
     return chosen, tuple(k for k in FEATURES if k in has)
 
 
-def _link(made: Any, form: Form, path: Path) -> None:
+def export(compiled: Any, path: str | os.PathLike[str]) -> None:
+    """Write what ``tvm.compile`` gave as a library, as its ``export_library`` does.
+
+    Kernels for CUDA are in it as machine code, not as text: so it runs where TVM and nvcc are not.
+    Raises ``BadRequest`` (``package-missing``) without TVM, a C compiler or nvcc.
+    """
+    require_tvm()
+    _link(compiled, None, Path(os.path.abspath(os.fspath(path))))
+
+
+def _link(made: Any, form: Form | None, path: Path) -> None:
     linker = _linker()
     assert linker is not None
     with tempfile.TemporaryDirectory(prefix="drystone-tvm-") as folder:
-        about = Path(folder) / "about.s"
-        about.write_text(assembly(form))
+        beside = []
+        if form is not None:
+            beside = [str(Path(folder) / "about.s")]
+            Path(beside[0]).write_text(assembly(form))
 
         def link(output: str, objects: Sequence[str], options: Any = None, **_: Any) -> None:  # noqa: ARG001
-            command = [linker, "-shared", "-fPIC", "-s", "-o", output, *objects, str(about), "-lm"]
+            command = [linker, "-shared", "-fPIC", "-s", "-o", output, *objects, *beside, "-lm"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 raise RuntimeError(f"{command[0]}: {done.stderr[-2000:]}")
 
-        made.export_library(str(path), fcompile=link)
+        def pack(module: Any, *_: Any) -> str:
+            return str(packed(module, Path(folder)))
+
+        made.export_library(str(path), fcompile=link, fpack_imports=pack)

@@ -40,10 +40,11 @@ def compile_region(
     a ``Region`` has its own inputs. Sizes that are not known may be any in a call. ``path`` is the
     shared object to write, which states names, dtypes and shapes, and is called where TVM is not
     installed. ``target``: ``"llvm"`` for every processor of this architecture, ``"native"`` for
-    this very one. Element-wise steps leave no tensor behind; an index of ``Gather`` that is out of
-    range gives 0. Raises ``BadRequest``: ``not-compiled`` that names the op which has no rule,
-    ``package-missing`` without TVM (``pip install drystone-tvm[compile]``) or a C compiler,
-    ``unknown-target``. Source: TVM's tensor expressions and TIR.
+    this very one, ``"cuda"`` for GPUs of NVIDIA, which needs nvcc. Element-wise steps leave no
+    tensor behind; an index of ``Gather`` that is out of range gives 0. Raises ``BadRequest``:
+    ``not-compiled`` that names the op which has no rule, ``package-missing`` without TVM (``pip
+    install drystone-tvm[compile]``), a C compiler or nvcc, ``unknown-target``. Source: TVM's
+    tensor expressions and TIR.
     """
     checked_target(target)
     require_tvm()

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from drystone_tvm.compiling.cuda import bind
 from drystone_tvm.compiling.plans import DEFAULT, Plan
 
 __all__ = ["scheduled"]
@@ -33,7 +34,7 @@ class _Facts(NamedTuple):
     loops: int
 
 
-def scheduled(function: Any, name: str, plan: Plan = DEFAULT) -> Any:
+def scheduled(function: Any, name: str, plan: Plan = DEFAULT, *, on_gpu: bool = False) -> Any:
     """The module of one function, its loops arranged. The function is used up."""
     import tvm
     from tvm.s_tir import Schedule
@@ -44,7 +45,7 @@ def scheduled(function: Any, name: str, plan: Plan = DEFAULT) -> Any:
     for block in list(schedule.get_child_blocks(root)):
         _inline(schedule, block, results, plan)
     for block in schedule.get_child_blocks(root):
-        _arrange(schedule, block, plan)
+        bind(schedule, block) if on_gpu else _arrange(schedule, block, plan)
     return schedule.mod
 
 
