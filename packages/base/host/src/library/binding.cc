@@ -29,14 +29,27 @@ bool is_of_interface(const char* name) {
          std::strncmp(name, "SE_", 3) == 0 || std::strncmp(name, "DS_", 3) == 0;
 }
 
-// "SYMBOL bound to FILE" for the first symbol of the file that another library took, or "".
-std::string foreign_symbol(const Mapped& file, void* host) {
+// The map of the file that this code is in.
+link_map* host_map() noexcept {
+  static link_map* map = map_of(reinterpret_cast<const void*>(&is_in_host));
+  return map;
+}
+
+bool is_code_of(const Mapped& file, const void* address) {
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  return file.code_begin <= at && at < file.code_end;
+}
+
+// "SYMBOL bound to FILE" for the first symbol of the file that another library took, or "". What is
+// bound to the host's code, as nearly all is, costs no search of the linker's tables.
+std::string foreign_symbol(const Mapped& file, const Mapped& host) {
   for (const BoundSymbol& symbol : bound_symbols(file)) {
     if (!is_of_interface(symbol.name)) continue;
     const void* bound = *symbol.place;
-    const link_map* owner = bound == nullptr ? nullptr : map_of(bound);
-    const bool elsewhere = owner != nullptr && owner->l_ld != file.dynamic && !is_in_host(bound);
-    if (elsewhere && dlsym(host, symbol.name) != nullptr) {
+    if (bound == nullptr || is_code_of(host, bound)) continue;
+    const link_map* owner = map_of(bound);
+    const bool elsewhere = owner != nullptr && owner->l_ld != file.dynamic && owner != host_map();
+    if (elsewhere && dlsym(host_map(), symbol.name) != nullptr) {
       return std::string(symbol.name) + " bound to " + owner->l_name;
     }
   }
@@ -105,18 +118,22 @@ std::map<std::string, std::string> GlobalNames::found() {
 }
 
 bool is_in_host(const void* address) noexcept {
-  return map_of(address) == map_of(reinterpret_cast<const void*>(&is_in_host));
+  return map_of(address) == host_map();
 }
 
 void require_bound_to_host(void* handle, const std::vector<Mapped>& before) {
   link_map* map = nullptr;
-  void* host = map_of(reinterpret_cast<const void*>(&is_in_host));
-  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || host == nullptr) return;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0 || host_map() == nullptr) return;
+  const std::vector<Mapped> now = mapped_files();
+  Mapped host{};
+  for (const Mapped& file : now) {
+    if (file.dynamic == host_map()->l_ld) host = file;
+  }
   const auto known = [&](const Mapped& file) {
     const auto same = [&](const Mapped& old) { return old.dynamic == file.dynamic; };
     return std::any_of(before.begin(), before.end(), same);
   };
-  for (const Mapped& file : mapped_files()) {
+  for (const Mapped& file : now) {
     if (file.dynamic != map->l_ld && known(file)) continue;
     const std::string found = foreign_symbol(file, host);
     if (!found.empty()) {

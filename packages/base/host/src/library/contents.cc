@@ -65,9 +65,11 @@ class File {
 
 }  // namespace
 
-void RecordFinder::take(std::string_view piece) {
-  data_.append(piece);
-  find(false);
+void RecordFinder::take(std::string_view bytes) {
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kPiece, bytes.size()))) {
+    data_.append(bytes.substr(0, kPiece));
+    find(false);
+  }
 }
 
 std::vector<std::string> RecordFinder::finish() {
