@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.errors import DrystoneError, HostError, PluginError
-from drystone_base.plugins._elf import read_elf
 from drystone_base.plugins._record import Plugin, StepResult, failed, passed, skipped
 from drystone_base.plugins.first_party import is_ours
 from drystone_base.state.rendezvous import ask_for
@@ -31,9 +30,20 @@ def open_plugin(plugin: Plugin) -> StepResult:
         if error.code == "host-library-missing":
             raise
         return failed("open", _not_opened(plugin, error))
-    if plugin.fact("signature", "first_party") or is_ours(plugin.path):
+    if _brought_by_us(plugin):
         plugin.library.vouch()
     return passed("open")
+
+
+def _brought_by_us(plugin: Plugin) -> bool:
+    """Whether it is drystone's own; its file is hashed unless the signature's step has done so."""
+    return bool(plugin.fact("signature", "first_party")) or is_ours(plugin.path)
+
+
+def _asks_for_rendezvous(path: str) -> bool:
+    from drystone_base.plugins._elf import read_elf
+
+    return _RENDEZVOUS in read_elf(path).imports
 
 
 def _not_opened(plugin: Plugin, error: DrystoneError) -> PluginError:
@@ -94,7 +104,7 @@ def initialise(plugin: Plugin) -> StepResult:
         return failed("entry", no_entry(plugin))
     if absent:
         return failed("entry", _no_module(plugin, absent, sorted(offered)))
-    if not is_ours(plugin.path) and _RENDEZVOUS in read_elf(plugin.path).imports:
+    if not _brought_by_us(plugin) and _asks_for_rendezvous(plugin.path):
         ask_for(plugin.path)
     entries: dict[str, str] = {}
     errors: list[tuple[str, DrystoneError]] = []

@@ -10,7 +10,7 @@ from plugin_files import VARIANTS, Compile, own_settings
 from drystone_base.cli._signing import verify
 from drystone_base.core.errors import DrystoneError
 from drystone_base.core.plugin_settings import Settings, current
-from drystone_base.plugins import _manager, _signature
+from drystone_base.plugins import _manager, _open, _signature
 from drystone_base.plugins._manager import Manager, check_file
 from drystone_base.plugins._record import Plugin
 from drystone_base.plugins.first_party import installed_by
@@ -121,6 +121,19 @@ def test_strict_takes_what_drystone_ships(compile_library: Compile) -> None:
     with pytest.raises(DrystoneError) as caught:
         verify(library, None)
     assert caught.value.code == "plugin-unsigned", "who asks for a signature is told there is none"
+
+
+@pytest.mark.usefixtures("ours")
+def test_our_own_library_is_hashed_and_read_by_the_first_step_alone(
+    compile_library: Compile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each process does this before its first answer, and the library has megabytes."""
+    again: list[str] = []
+    monkeypatch.setattr(_open, "is_ours", lambda path: bool(again.append(path)))
+    monkeypatch.setattr(_open, "_asks_for_rendezvous", lambda path: bool(again.append(path)))
+    (plugin,) = Manager().load(compile_library(VARIANTS, flags=['-DOP="OurHashedOnce"']))
+    assert plugin.state == "loaded"
+    assert again == []
 
 
 @pytest.mark.usefixtures("ours")
