@@ -50,7 +50,10 @@ void register_builder(const char* function, const void* caller, const char* name
     if (kernel_def != nullptr) kernel.definition = parse_kernel_def(kernel_def);
     kernel.name = name == nullptr ? "" : name;
     kernel.library = current_origin();
-    kernel.is_watched = current_library() != nullptr && !current_library()->is_vouched_for;
+    const bool is_ours = current_library() != nullptr && current_library()->is_vouched_for;
+    kernel.is_watched = current_library() != nullptr && !is_ours;
+    kernel.is_clean = is_ours;  // drystone's own need no look: each takes a hundred system calls
+    kernel.computes_clean = is_ours && kernel.compute != nullptr;
     const RegisteredPtr added = add(std::move(kernel));
     if (Library* library = current_library()) library->kernels.push_back(added->definition.op);
   });

@@ -144,6 +144,24 @@ def test_what_a_plugin_changes_is_put_back(compile_library: Compile, when: str, 
             assert any(what in text for text in warnings), (what, warnings)
 
 
+@pytest.mark.parametrize("when", ["kCreate", "kCompute"])
+def test_kernels_of_our_own_libraries_are_not_looked_at(
+    compile_library: Compile, when: str
+) -> None:
+    """Each look takes a hundred system calls, and a first run would take one for each kernel.
+
+    What C's functions would change is refused there, as in the later calls of others' kernels.
+    """
+    flags = ('-DOP="HostState"', "-DCHANGES=umask(0);(void)change_all")
+    library, plain = _library(compile_library, when, *flags), _library(compile_library, "0")
+    opened = "library = open_library(sys.argv[1])\n"
+    vouched = _LOAD.replace(opened, f"{opened}library.vouch()\n")
+    assert _answer(_child(vouched, library, plain)) == {"warnings": []}
+    told = _answer(_child(_LOAD, library, plain))
+    assert len(told.pop("warnings")) == 1
+    assert told == {}
+
+
 def test_compute_leaves_the_floating_point_mode(compile_library: Compile) -> None:
     flags = ('-DOP="HostState"', "-DCHANGES=flush_denormals();(void)change_all")
     library = _library(compile_library, "kCompute", *flags)
