@@ -15,9 +15,11 @@ import numpy as np
 import pytest
 
 import drystone_base as ds
+from drystone_base.core import arguments
 from drystone_base.core.arguments import checked, explained, fits
 from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import parse_tensor_name
+from drystone_base.loaders._source import GraphSource
 from drystone_base.placement.device import parse_device
 
 
@@ -292,6 +294,21 @@ def test_a_folder_without_plugins_is_told(tmp_path: Path) -> None:
         with pytest.raises(ds.PluginError, match="holds no plugin") as caught:
             call(tmp_path)
         assert caught.value.code == "plugin-not-found"
+
+
+def test_other_classes_of_an_annotation_are_not_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session is made of a graph's source in each process: what a graph is need not be found."""
+    looked_for: list[str] = []
+
+    def homes(module: str) -> dict[str, str]:
+        looked_for.append(module)
+        return {}
+
+    monkeypatch.setattr(arguments, "_homes", homes)
+    arguments._meaning.cache_clear()
+    source = GraphSource.of(ds.Graph())
+    assert arguments._mismatch(ds.Session.__init__, (None, source), {}) is None
+    assert looked_for == []
 
 
 def test_a_class_is_known_by_name_without_its_module(
