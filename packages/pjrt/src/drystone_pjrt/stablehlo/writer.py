@@ -7,7 +7,7 @@ arrays as literals, others as arguments of the program, which stay on the device
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
@@ -278,6 +278,3 @@ def _dense(array: Array) -> str:
         return f"dense<{str(array.tolist()).lower()}>"
     array = np.ascontiguousarray(array)
     return f'dense<"0x{array.astype(array.dtype.newbyteorder("<")).tobytes().hex().upper()}">'
-
-
-Emit = Callable[["Writer", Any], Any]

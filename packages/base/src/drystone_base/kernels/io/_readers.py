@@ -45,19 +45,12 @@ _LIMIT: Final = 1 << 63
 class Reader:
     """Gives the records of its work, one piece after the other. Safe to use from several threads.
 
-    ``whole``: a piece of work is one record, and is done with it. ``many``: reading several records
-    stays in one piece as long as it has some. ``keeps_state``: its counters can be saved.
+    ``whole``: a piece of work is one record, and is done with it. ``keeps_state``: its counters can
+    be saved.
     """
 
-    def __init__(
-        self,
-        records: Records,
-        *,
-        whole: bool = False,
-        many: bool = False,
-        keeps_state: bool = False,
-    ) -> None:
-        self._records, self._whole, self._many = records, whole, many
+    def __init__(self, records: Records, *, whole: bool = False, keeps_state: bool = False) -> None:
+        self._records, self._whole = records, whole
         self.keeps_state = keeps_state
         self.lock = threading.RLock()
         self.reset()
