@@ -129,8 +129,13 @@ def test_our_own_library_is_hashed_and_read_by_the_first_step_alone(
 ) -> None:
     """Each process does this before its first answer, and the library has megabytes."""
     again: list[str] = []
-    monkeypatch.setattr(_open, "is_ours", lambda path: bool(again.append(path)))
-    monkeypatch.setattr(_open, "_asks_for_rendezvous", lambda path: bool(again.append(path)))
+
+    def ask(path: str) -> bool:
+        again.append(path)
+        return False
+
+    monkeypatch.setattr(_open, "is_ours", ask)
+    monkeypatch.setattr(_open, "_asks_for_rendezvous", ask)
     (plugin,) = Manager().load(compile_library(VARIANTS, flags=['-DOP="OurHashedOnce"']))
     assert plugin.state == "loaded"
     assert again == []
