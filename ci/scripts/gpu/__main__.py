@@ -58,8 +58,6 @@ def main(arguments: list[str] | None = None) -> int:
         engines = asked.engines.split(",") if asked.engines else ENGINES
         report["speed"] = compare(asked.output.parent / "logs", asked.seconds, engines)
         report["ratios"] = _ratios(report["speed"])
-        threads = os.environ.get("OMP_NUM_THREADS", "")
-        report["notes"] = [f"OMP_NUM_THREADS was {threads}."] if threads else []
     report["seconds"] = round(time.monotonic() - begin, 1)
     asked.output.write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     _say(report)

@@ -93,11 +93,55 @@ def _attention(n: Network, x: Output) -> Output:
     return n.typed("Softmax", scores)
 
 
+def _heads(n: Network, x: Output, width: int, *shape: int) -> Output:
+    """Rows in heads, [examples, heads, rows, depth] of a ``shape`` with rows before heads."""
+    rows = n.shaped(n.dense(x, width, shape[2] * shape[3], 0.9 / width**0.5), *shape)
+    whole = ds.as_dtype("int32")
+    return n.typed("Transpose", rows, n.const([0, 2, 1, 3], "int32"), Tperm=whole)
+
+
+def _self_attention(n: Network, x: Output) -> Output:
+    rows = n.typed("Relu", n.dense(n.shaped(x, 360, 16), 16, 320, 0.2))
+    # Weights that are too large to be joined when the region is compiled.
+    q, k, v = (_heads(n, rows, 320, 3, 120, 4, 32) for _ in range(3))
+    mask = n.const(np.where(np.arange(360) % 7 > 4, -1e4, 0.0).reshape(3, 1, 1, 120))
+    scores = n.typed("Mul", n.typed("BatchMatMulV2", q, k, adj_y=True), n.const(0.2))
+    weights = n.typed("Softmax", n.typed("AddV2", scores, mask))
+    context = n.typed("BatchMatMulV2", weights, v)
+    order = n.const([0, 2, 1, 3], "int32")
+    back = n.typed("Transpose", context, order, Tperm=ds.as_dtype("int32"))
+    return n.dense(n.shaped(back, 360, 128), 128, 24, 0.2)
+
+
+def _cross_attention(n: Network, x: Output) -> Output:
+    whole = ds.as_dtype("int32")
+    few = n.shaped(x, 40, 144)
+    q = n.typed("Mul", _heads(n, few, 144, 1, 40, 2, 64), n.const(0.125))
+    rows = n.shaped(x, 120, 48)
+    k, v = (n.shaped(n.dense(rows, 48, 128, 0.13), 1, 120, 2, 64) for _ in range(2))
+    k = n.typed("Transpose", k, n.const([0, 2, 3, 1], "int32"), Tperm=whole)
+    v = n.typed("Transpose", v, n.const([0, 2, 1, 3], "int32"), Tperm=whole)
+    weights = n.typed("Softmax", n.typed("BatchMatMulV2", q, k))
+    return n.typed("BatchMatMulV2", weights, v)
+
+
+def _separable(n: Network, x: Output) -> Output:
+    y = n.typed("Relu6", n.norm(n.conv(x, 1, 16, 48), 48, 3.0))
+    return n.typed("Relu6", n.norm(n.depthwise(y, 48, 1), 48))
+
+
+def _separable_strided(n: Network, x: Output) -> Output:
+    y = n.typed("Relu6", n.norm(n.conv(x, 3, 16, 24), 24, 3.0))
+    return n.norm(n.depthwise(y, 24, 2), 24)
+
+
 _BUILDERS: Final[Mapping[str, Callable[[Network, Output], Output]]] = {
     "conv norm relu": _conv_norm_relu, "1x1 norm relu6": _conv_relu6, "strided bias": _strided_bias,
     "residual": _residual, "residual of a product": _residual_of_product, "uneven": _uneven,
     "depthwise": _depthwise, "padded": _padded, "pooled": _pooled,
     "few channels": _few_channels, "dense": _dense, "encoder": _encoder, "attention": _attention,
+    "self attention": _self_attention, "cross attention": _cross_attention,
+    "separable": _separable, "separable strided": _separable_strided,
 }  # fmt: skip
 
 

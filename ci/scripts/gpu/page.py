@@ -62,7 +62,7 @@ def _values(name: str, day: str, values: dict[str, Any], gpu: dict[str, Any]) ->
 def _times(rows: list[dict[str, Any]]) -> str:
     return (
         "Times are medians of a call from an array of the host to an array of the host, with "
-        "random weights; subjects took turns. "
+        "random weights; subjects took turns, and all copy on every processor. "
         f"PyTorch is version {_torch_version(rows)}: *eager* with cuDNN's benchmark mode, "
         "*compiled* by torch.compile with mode `reduce-overhead`; channels last, TF32 off. "
         "The ratio is ours over compiled: below 1 we are faster."

@@ -8,6 +8,7 @@ host to arrays of the host.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -82,6 +83,7 @@ def _torch(subject: dict[str, Any]) -> tuple[Call, dict[str, Any]]:
     if subject["engine"] == "torch-compiled":
         module = torch.compile(module, mode="reduce-overhead", dynamic=False)
     feeds = inputs(subject["network"], subject["batch"])
+    torch.set_num_threads(len(os.sched_getaffinity(0)))  # to copy with, as our pool does
     staged = [torch.from_numpy(array).pin_memory() for array in feeds.values()]
     arrays = list(feeds.values())
 

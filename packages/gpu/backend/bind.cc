@@ -126,7 +126,7 @@ Work bind_layer(const Graph& graph, const Operation& op, Stream& stream, Layers&
                                 graph.at(op.in[1]).invariant ? pack : nullptr);
     case LayerKind::depthwise:
       return [&stream, layer, type, a, b, after, to] {
-        run_depthwise(stream, layer.window, type, a, b, after, to);
+        run_depthwise(stream, layer.window, type, layer.before, a, b, after, to);
       };
     default:
       return [&stream, layer, type, a, b, after, to] {
@@ -188,6 +188,11 @@ struct Binder {
     return [&s = stream, e, n = count(), a = in(0), to = out()] {
       run_extreme(s, e.extreme, n, a, to);
     };
+  }
+  Work operator()(const Attending& t) const {
+    return [&s = stream, a = t.attention, q = in(0), k = in(1), v = in(2),
+            mask = op.in.size() > 3 ? in(3) : nullptr,
+            to = out()] { run_attention(s, a, q, k, v, mask, to); };
   }
   Work operator()(const Pools& p) const {
     return [&s = stream, p, t = type(0), a = in(0), to = out()] {

@@ -7,6 +7,7 @@
 
 #include "arena.h"
 #include "drystone/threads.h"
+#include "edges.h"
 #include "fuse.h"
 
 namespace drystone::gpu {
@@ -14,7 +15,7 @@ namespace {
 
 std::size_t at(std::int64_t value) { return static_cast<std::size_t>(value); }
 
-constexpr std::int64_t kPart = std::int64_t{1} << 20;
+constexpr std::int64_t kPart = std::int64_t{1} << 19, kSmall = std::int64_t{1} << 20;
 
 // use(offset, bytes) for the parts of a block, by the host's threads: one copies some 10 GB/s, less
 // than what the bus to a GPU takes.
@@ -43,6 +44,7 @@ void in_parts(std::size_t bytes, const Use& use) {
 Executable::Executable(const DS_SubgraphRegion& region)
     : built_(build(region)), stream_(open_stream()), layers_(*stream_) {
   stream_->enter();
+  narrow_edges(built_);
   fuse(built_.graph, built_.results);
   memory_.assign(built_.graph.values.size(), nullptr);
   wrong_ = static_cast<std::uint32_t*>(stream_->allocate(sizeof *wrong_));
@@ -86,7 +88,8 @@ void Executable::place_inputs() {
     const std::size_t bytes = bytes_of(v);
     memory_[at(v)] = stream_->allocate(bytes);
     auto* staging = static_cast<std::byte*>(stream_->allocate_pinned(bytes));
-    in_.push_back({built_.graph.at(v).input, staging, memory_[at(v)], bytes});
+    const bool narrowed = built_.graph.at(v).outside != Type::none;
+    in_.push_back({built_.graph.at(v).input, staging, memory_[at(v)], bytes, narrowed});
   }
 }
 
@@ -133,7 +136,8 @@ void Executable::place_results() {
     if (value.known != nullptr || value.input >= 0) continue;
     const std::size_t bytes = bytes_of(v);
     auto* staging = static_cast<std::byte*>(stream_->allocate_pinned(bytes));
-    out_.push_back({static_cast<int>(k), staging, memory_[at(root)], bytes});
+    const bool narrowed = built_.graph.at(v).outside != Type::none;
+    out_.push_back({static_cast<int>(k), staging, memory_[at(root)], bytes, narrowed});
   }
 }
 
@@ -145,11 +149,7 @@ void Executable::prepare() {
 void Executable::run(TF_Tensor* const* inputs, TF_Tensor** outputs) {
   stream_->enter();
   for (const Port& port : in_) {
-    const auto* from = static_cast<const std::byte*>(TF_TensorData(inputs[port.number]));
-    in_parts(port.bytes, [&](std::size_t offset, std::size_t bytes) {
-      std::memcpy(port.staging + offset, from + offset, bytes);
-      if (!is_recorded(port)) send(port, offset, bytes);
-    });
+    bring(port, inputs[port.number]);
   }
   stream_->replay();
   stream_->wait();
@@ -157,9 +157,23 @@ void Executable::run(TF_Tensor* const* inputs, TF_Tensor** outputs) {
   for (std::size_t k = 0; k < built_.results.size(); ++k) outputs[k] = output(k, inputs);
 }
 
+void Executable::bring(const Port& port, const TF_Tensor* tensor) {
+  const auto* from = static_cast<const std::byte*>(TF_TensorData(tensor));
+  in_parts(port.bytes, [&](std::size_t offset, std::size_t bytes) {
+    std::byte* to = port.staging + offset;
+    if (port.narrowed) {
+      narrow(reinterpret_cast<const float*>(from + 2 * offset), reinterpret_cast<std::uint16_t*>(to),
+             bytes / 2);
+    } else {
+      std::memcpy(to, from + offset, bytes);
+    }
+    if (!is_recorded(port)) send(port, offset, bytes);
+  });
+}
+
 // Large inputs are on their way while the rest of them is brought into pinned memory; small ones
 // are part of the recorded work.
-bool Executable::is_recorded(const Port& port) { return port.bytes <= at(kPart); }
+bool Executable::is_recorded(const Port& port) { return port.bytes <= at(kSmall); }
 
 void Executable::send(const Port& port, std::size_t offset, std::size_t bytes) {
   stream_->enter();
@@ -169,9 +183,12 @@ void Executable::send(const Port& port, std::size_t offset, std::size_t bytes) {
 TF_Tensor* Executable::output(std::size_t k, TF_Tensor* const* inputs) const {
   const int v = built_.results[k];
   const Value &value = built_.graph.at(v), &root = built_.graph.at(built_.graph.root(v));
+  const bool widens = value.outside != Type::none;
+  const Type type = widens ? value.outside : value.type;
   const std::size_t bytes = bytes_of(v);
-  TF_Tensor* made = TF_AllocateTensor(dtype_of(value.type), value.dims.data(),
-                                      static_cast<int>(value.dims.size()), bytes);
+  TF_Tensor* made =
+      TF_AllocateTensor(dtype_of(type), value.dims.data(), static_cast<int>(value.dims.size()),
+                        static_cast<std::size_t>(count_of(value.dims)) * size_of(type));
   if (made == nullptr) throw std::bad_alloc();
   const void* from = nullptr;
   if (root.input >= 0) {
@@ -187,7 +204,12 @@ TF_Tensor* Executable::output(std::size_t k, TF_Tensor* const* inputs) const {
   auto* target = static_cast<std::byte*>(TF_TensorData(made));
   const auto* source = static_cast<const std::byte*>(from);
   in_parts(bytes, [&](std::size_t offset, std::size_t part) {
-    std::memcpy(target + offset, source + offset, part);
+    if (widens) {
+      widen(reinterpret_cast<const std::uint16_t*>(source + offset),
+            reinterpret_cast<float*>(target + 2 * offset), part / 2);
+    } else {
+      std::memcpy(target + offset, source + offset, part);
+    }
   });
   return made;
 }

@@ -26,6 +26,7 @@ class Executable {
     std::byte* staging;
     void* device;
     std::size_t bytes;
+    bool narrowed = false;  // bfloat16 here, float32 in the host's tensor
   };
 
   void place_invariant(const DS_SubgraphRegion& region);
@@ -34,6 +35,7 @@ class Executable {
   void place_results();
   void prepare();
   static bool is_recorded(const Port& port);
+  void bring(const Port& port, const TF_Tensor* tensor);
   void send(const Port& port, std::size_t offset, std::size_t bytes);
   void upload(int value, const void* data);
   std::size_t bytes_of(int value) const;

@@ -3,41 +3,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "attend.h"
 #include "patterns.h"
+#include "uses.h"
 
 namespace drystone::gpu {
 namespace {
-
-// Who writes each memory, and how many operations and results read it.
-class Uses {
- public:
-  Uses(const Graph& graph, const std::vector<int>& results)
-      : graph_(graph), writer_(graph.values.size(), -1), count_(graph.values.size(), 0) {
-    for (std::size_t k = 0; k < graph.operations.size(); ++k) {
-      const Operation& op = graph.operations[k];
-      if (op.out < 0) continue;
-      writer_[at(op.out)] = static_cast<int>(k);
-      std::vector<int> read;
-      for (int v : op.in) read.push_back(graph.root(v));
-      std::sort(read.begin(), read.end());
-      read.erase(std::unique(read.begin(), read.end()), read.end());
-      for (int v : read) ++count_[at(v)];
-    }
-    for (int v : results) count_[at(graph.root(v))] += 2;  // never within one operation alone
-  }
-
-  // The operation that computes just this value for one reader, or -1.
-  int only(int value) const {
-    if (graph_.at(value).root >= 0 || count_[at(value)] != 1) return -1;
-    return writer_[at(value)];
-  }
-  int count(int value) const { return count_[at(graph_.root(value))]; }
-
- private:
-  static std::size_t at(int value) { return static_cast<std::size_t>(value); }
-  const Graph& graph_;
-  std::vector<int> writer_, count_;
-};
 
 Operation& at(Graph& graph, int operation) {
   return graph.operations[static_cast<std::size_t>(operation)];
@@ -58,6 +29,13 @@ void sweep(Graph& graph, const std::vector<int>& results) {
     for (int v : op.in) wanted[static_cast<std::size_t>(graph.root(v))] = true;
   }
   std::erase_if(graph.operations, [](const Operation& op) { return op.out == kGone; });
+}
+
+// What is computed once comes first: scaled and joined weights were added at the end.
+void order(Graph& graph) {
+  std::stable_partition(
+      graph.operations.begin(), graph.operations.end(),
+      [&graph](const Operation& op) { return op.out != kGone && graph.at(op.out).invariant; });
 }
 
 // ---- Layers take in what follows -------------------------------------------------------------
@@ -183,6 +161,21 @@ bool absorb(Graph& graph, const std::vector<int>& results) {
   return any;
 }
 
+// Libraries compute no Relu6 behind their layers: a depthwise convolution that alone reads such a
+// layer does it as it reads.
+void hand_on(Graph& graph, const std::vector<int>& results) {
+  const Uses uses(graph, results);
+  for (Operation& op : graph.operations) {
+    auto* layer = std::get_if<Layer>(&op.detail);
+    if (layer == nullptr || layer->kind != LayerKind::depthwise) continue;
+    const int writer = uses.only(op.in[0]);
+    auto* giver = writer < 0 ? nullptr : std::get_if<Layer>(&at(graph, writer).detail);
+    if (giver == nullptr || giver->activation != Activation::relu6) continue;
+    if (giver->kind != LayerKind::product && giver->kind != LayerKind::convolution) continue;
+    std::swap(giver->activation, layer->before);
+  }
+}
+
 // ---- Element-wise operations join ------------------------------------------------------------
 
 // Numbers that are known are part of the program.
@@ -277,12 +270,13 @@ void fuse(Graph& graph, const std::vector<int>& results) {
   sweep(graph, results);
   while (absorb(graph, results)) {
   }
-  // What is computed once comes first: scaled filters were added at the end.
-  std::stable_partition(
-      graph.operations.begin(), graph.operations.end(),
-      [&graph](const Operation& op) { return op.out != kGone && graph.at(op.out).invariant; });
+  order(graph);
   sweep(graph, results);
+  hand_on(graph, results);
   join_patterns(graph);
+  sweep(graph, results);
+  join_attention(graph, results);
+  order(graph);
   sweep(graph, results);
   for (Operation& op : graph.operations) {
     if (std::holds_alternative<Elementwise>(op.detail)) settle(graph, op);

@@ -57,6 +57,12 @@ __global__ void rows_kernel(Body body) {
   body(blockIdx.x, Team{threadIdx.x, blockDim.x});
 }
 
+template <class Body>
+__global__ void warp_rows_kernel(Body body, std::uint32_t count) {
+  const std::uint32_t row = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (row < count) body(row, Team{threadIdx.x % 32, 32});
+}
+
 inline void check_launch() {
   if (cudaError_t error = cudaGetLastError(); error != cudaSuccess) {
     throw std::runtime_error(std::string("a kernel was not started: ") + cudaGetErrorString(error));
@@ -99,6 +105,23 @@ void rows(const Stream& stream, std::int64_t count, std::int64_t length, const B
   check_launch();
 #else
   static_cast<void>(length);
+#endif
+}
+
+// body(row, team) for each row by a warp, which holds all of it.
+template <class Body>
+void warp_rows(const Stream& stream, std::int64_t count, const Body& body) {
+  if (count == 0) return;
+  const auto total = static_cast<std::uint32_t>(count);
+  if (stream.is_host()) {
+    for (std::uint32_t row = 0; row < total; ++row) body(row, Team{});
+    return;
+  }
+#if defined(__CUDACC__)
+  const std::uint32_t warps = total < 4096 ? 1 : 4;
+  auto* native = static_cast<cudaStream_t>(stream.native());
+  warp_rows_kernel<<<(total + warps - 1) / warps, warps * 32, 0, native>>>(body, total);
+  check_launch();
 #endif
 }
 

@@ -7,6 +7,7 @@
 #include "lt.h"
 #include "moves.h"
 #include "pointwise.h"
+#include "tiles.h"
 
 namespace drystone::gpu {
 namespace {
@@ -152,6 +153,44 @@ Work Layers::convolution(const Window& w, std::int32_t groups, Type type, const 
       run_convolution(*stream, w, groups, type, from, filter, after, to);
     };
   }
+  Work library_pack;
+  Work found = by_libraries(w, groups, type, from, filter, after, to,
+                            pack == nullptr ? nullptr : &library_pack);
+  if (type == Type::f32 && groups == 1) {
+    if (Work tiles = by_tiles(w, from, filter, after, to, stream_.time(found))) return tiles;
+  }
+  if (pack != nullptr) *pack = std::move(library_pack);
+  return found;
+}
+
+// Sums that several blocks share, where that takes less than so many seconds.
+Work Layers::by_tiles(const Window& w, const void* from, const void* filter, const After& after,
+                      void* to, double seconds) {
+  constexpr std::uint32_t kMostTiles = 1024, kMostBlocks = 2048;
+  if (!can_tile(w) || tile_count(w) > kMostTiles) return nullptr;
+  if (arrived_ == nullptr) {
+    arrived_ = static_cast<std::uint32_t*>(cleared(kMostTiles * sizeof *arrived_));
+  }
+  const std::size_t result = static_cast<std::size_t>(w.batch) * w.out_height * w.out_width *
+                             w.out_channels * sizeof(float);
+  Work best;
+  for (std::uint32_t splits : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+    if (splits > most_splits(w) || splits * tile_count(w) > kMostBlocks) break;
+    if (splits * result > kWorkspace) break;
+    const Tiling tiling = {splits, static_cast<float*>(parts_->memory()), arrived_};
+    Work work = [=, stream = &stream_] {
+      run_tiles(*stream, w, tiling, from, filter, after, to);
+    };
+    const double taken = stream_.time(work);
+    if (taken >= seconds) continue;
+    seconds = taken;
+    best = std::move(work);
+  }
+  return best;
+}
+
+Work Layers::by_libraries(const Window& w, std::int32_t groups, Type type, const void* from,
+                          const void* filter, const After& after, void* to, Work* pack) {
   if (is_product(w, groups)) return product(product_of(w, type), from, filter, after, to);
   // In float16 and without an activation, cuDNN 9 gives the largest number where infinity is right.
   const bool saturates = type == Type::f16 && after.activation != Activation::relu;

@@ -39,6 +39,10 @@ class Layers {
   Dnn* dnn();
   Work quickest_of_dnn(const Window& window, std::int32_t groups, Type type, const void* from,
                        const void* filter, const After& after, void* to, Work* pack);
+  Work by_libraries(const Window& window, std::int32_t groups, Type type, const void* from,
+                    const void* filter, const After& after, void* to, Work* pack);
+  Work by_tiles(const Window& window, const void* from, const void* filter, const After& after,
+                void* to, double seconds);
   Work by_dnn(const Window& window, std::int32_t groups, Type type, bool widens, const void* from,
               const void* filter, const After& after, void* to, Work* pack);
   Work finishing(const After& after, Type type, std::int64_t count, std::int64_t channels,
@@ -50,6 +54,7 @@ class Layers {
   std::shared_ptr<Parts> parts_;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
+  std::uint32_t* arrived_ = nullptr;  // of tilings
 };
 
 }  // namespace drystone::gpu

@@ -124,6 +124,17 @@ DS_BOTH void store(void* data, Type type, std::uint32_t at, std::int64_t value) 
 template <class Lane, int Width>
 DS_BOTH void load_row(const void* data, Type type, std::uint32_t at, Lane* to) {
 #if defined(__CUDA_ARCH__)
+  if constexpr (Width == 8 && sizeof(Lane) == sizeof(float)) {
+    if (type == Type::bf16 || type == Type::f16) {
+      const uint4 all = static_cast<const uint4*>(data)[at / 8];
+      const std::uint32_t pairs[4] = {all.x, all.y, all.z, all.w};
+      for (int j = 0; j < 8; ++j) {
+        const auto bits = static_cast<std::uint16_t>(pairs[j / 2] >> (j % 2 * 16));
+        to[j] = type == Type::bf16 ? from_bf16(bits) : from_f16(bits);
+      }
+      return;
+    }
+  }
   if constexpr (Width == 4 && sizeof(Lane) == sizeof(float)) {
     if (type == Type::f32) {
       const float4 all = static_cast<const float4*>(data)[at / 4];
@@ -145,6 +156,17 @@ DS_BOTH void load_row(const void* data, Type type, std::uint32_t at, Lane* to) {
 template <class Lane, int Width>
 DS_BOTH void store_row(void* data, Type type, std::uint32_t at, const Lane* from) {
 #if defined(__CUDA_ARCH__)
+  if constexpr (Width == 8 && sizeof(Lane) == sizeof(float)) {
+    if (type == Type::bf16 || type == Type::f16) {
+      std::uint32_t pairs[4] = {};
+      for (int j = 0; j < 8; ++j) {
+        const std::uint32_t bits = type == Type::bf16 ? to_bf16(from[j]) : to_f16(from[j]);
+        pairs[j / 2] |= bits << (j % 2 * 16);
+      }
+      static_cast<uint4*>(data)[at / 8] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+      return;
+    }
+  }
   if constexpr (Width == 4 && sizeof(Lane) == sizeof(float)) {
     if (type == Type::f32) {
       static_cast<float4*>(data)[at / 4] = make_float4(from[0], from[1], from[2], from[3]);

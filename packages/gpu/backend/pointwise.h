@@ -60,6 +60,7 @@ enum class Code : std::uint8_t {
   is_nan,
   is_finite,
   gelu_erf,
+  gelu_rounded,  // for a result of 16 bits
   select,    // a != 0 ? b : c
   to_whole,  // a float towards zero
   to_bool,   // whether it is not zero

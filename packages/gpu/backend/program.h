@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "attention.h"
 #include "layers.h"
 #include "moves.h"
 #include "pointwise.h"
@@ -24,6 +25,7 @@ struct Value {
   Dims dims;
   int root = -1;        // the value whose memory this one is, under another shape
   int input = -1;       // which input of the region
+  Type outside = Type::none;  // of the host's tensor, where it has another one
   bool invariant = false;  // constants and weights decide it: computed once, and when these change
   Known known;
 };
@@ -66,6 +68,10 @@ struct Normalizing {
 struct Extremes {
   Extreme extreme;
 };
+// Inputs: queries, keys, values, and the mask where it has one.
+struct Attending {
+  Attention attention;
+};
 struct Pools {
   Window window;
   Pooling pooling;
@@ -98,10 +104,12 @@ struct Layer {
   std::int64_t channels = 0;  // of the result
   bool has_bias = false, has_residual = false;
   Activation activation = Activation::none;
+  Activation before = Activation::none;  // of the picture of a depthwise convolution
 };
 
 using Detail = std::variant<Elementwise, Moves, Gathering, OneHots, Mirroring, Reducing, Softmaxing,
-                            Normalizing, Extremes, Pools, PoolGradients, Patches, Segments, Resizes, Layer>;
+                            Normalizing, Extremes, Attending, Pools, PoolGradients, Patches,
+                            Segments, Resizes, Layer>;
 
 struct Operation {
   Detail detail;

@@ -127,10 +127,18 @@ struct SoftmaxBody {
   }
 };
 
-// Rows that a team holds in registers: kHeld times four elements a thread.
-constexpr int kHeld = 4;
-bool fits_registers(std::uint32_t length) { return length % 4 == 0 && length <= 1024 * 4 * kHeld; }
+// Rows that a team holds in registers: kHeld times four elements a thread, and those that one warp
+// does.
+constexpr int kBlockHeld = 4, kWarpHeld = 8;
+bool fits_registers(std::uint32_t length) {
+  return length % 4 == 0 && length <= 1024 * 4 * kBlockHeld;
+}
+// Of few rows a block each is quicker: more of them go on at once.
+bool fits_warp(std::uint32_t length, std::uint32_t count) {
+  return length % 4 == 0 && length <= 32 * 4 * kWarpHeld && count >= 2048;
+}
 
+template <int kHeld>
 struct HeldRow {
   float values[kHeld][4];
 
@@ -146,6 +154,7 @@ struct HeldRow {
   }
 };
 
+template <int kHeld>
 struct HeldSoftmaxBody {
   SoftmaxRows r;
   const void *from, *mask;
@@ -153,7 +162,7 @@ struct HeldSoftmaxBody {
 
   DS_BOTH void operator()(std::uint32_t row, Team team) const {
     const std::uint32_t first = row * r.length, masked = row / r.repeats * r.length;
-    HeldRow held;
+    HeldRow<kHeld> held;
     float most = -DS_INFINITY, sum = 0.0f;
     held.each(r.length, team, [&](float* four, std::uint32_t at) {
       float added[4] = {};
@@ -182,6 +191,7 @@ struct HeldSoftmaxBody {
   }
 };
 
+template <int kHeld>
 struct HeldLayerNormBody {
   LayerNorm norm;
   const void *from, *scale, *shift;
@@ -190,7 +200,7 @@ struct HeldLayerNormBody {
   DS_BOTH void operator()(std::uint32_t row, Team team) const {
     const std::uint32_t first = row * norm.length;
     const auto length = static_cast<float>(norm.length);
-    HeldRow held;
+    HeldRow<kHeld> held;
     float sum = 0.0f, squares = 0.0f;
     held.each(norm.length, team, [&](float* four, std::uint32_t at) {
       load_row<float, 4>(from, norm.type, first + at, four);
@@ -290,8 +300,10 @@ void run_reduction(const Stream& stream, const Reduction& r, const void* from, v
 
 void run_softmax(const Stream& stream, const SoftmaxRows& r, std::uint32_t count, const void* from,
                  const void* mask, void* to) {
-  if (fits_registers(r.length) && !stream.is_host()) {
-    rows(stream, count, r.length, HeldSoftmaxBody{r, from, mask, to});
+  if (fits_warp(r.length, count) && !stream.is_host()) {
+    warp_rows(stream, count, HeldSoftmaxBody<kWarpHeld>{r, from, mask, to});
+  } else if (fits_registers(r.length) && !stream.is_host()) {
+    rows(stream, count, r.length, HeldSoftmaxBody<kBlockHeld>{r, from, mask, to});
   } else {
     rows(stream, count, r.length, SoftmaxBody{r, from, mask, to});
   }
@@ -299,8 +311,10 @@ void run_softmax(const Stream& stream, const SoftmaxRows& r, std::uint32_t count
 
 void run_layer_norm(const Stream& stream, const LayerNorm& norm, std::uint32_t count,
                     const void* from, const void* scale, const void* shift, void* to) {
-  if (fits_registers(norm.length) && !stream.is_host()) {
-    rows(stream, count, norm.length, HeldLayerNormBody{norm, from, scale, shift, to});
+  if (fits_warp(norm.length, count) && !stream.is_host()) {
+    warp_rows(stream, count, HeldLayerNormBody<kWarpHeld>{norm, from, scale, shift, to});
+  } else if (fits_registers(norm.length) && !stream.is_host()) {
+    rows(stream, count, norm.length, HeldLayerNormBody<kBlockHeld>{norm, from, scale, shift, to});
   } else {
     rows(stream, count, norm.length, LayerNormBody{norm, from, scale, shift, to});
   }

@@ -2,32 +2,11 @@
 
 #include <cmath>
 
+#include "after.h"
+#include "place.h"
+
 namespace drystone::gpu {
 namespace {
-
-DS_BOTH float larger(float a, float b) { return a > b || a != a ? a : b; }
-
-DS_BOTH float finished(const After& after, Type type, std::uint32_t at, std::uint32_t channel,
-                       float value) {
-  if (after.bias != nullptr) value += load<float>(after.bias, type, channel);
-  if (after.residual != nullptr) value += load<float>(after.residual, type, at);
-  if (after.activation != Activation::none) value = larger(value, 0.0f);
-  if (after.activation == Activation::relu6 && value > 6.0f) value = 6.0f;
-  return value;
-}
-
-// Where an output element is: its channel, column, row and picture.
-struct Place {
-  std::int32_t channel, column, row, picture;
-  DS_BOTH Place(std::uint32_t i, std::int32_t height, std::int32_t width, std::int32_t channels) {
-    channel = static_cast<std::int32_t>(i % channels);
-    i /= channels;
-    column = static_cast<std::int32_t>(i % width);
-    i /= width;
-    row = static_cast<std::int32_t>(i % height);
-    picture = static_cast<std::int32_t>(i / height);
-  }
-};
 
 // Width channels by one thread.
 template <int Width>
@@ -126,63 +105,6 @@ struct PoolGradientBody {
       }
     }
     store(to, g.type, i, sum);
-  }
-};
-
-struct DepthwiseBody {
-  Window w;
-  Type type;
-  const void *from, *filter;
-  After after;
-  void* to;
-
-  DS_BOTH void operator()(std::uint32_t i) const {
-    const Place p(i, w.out_height, w.out_width, w.out_channels);
-    const std::int32_t times = w.out_channels / w.channels, channel = p.channel / times;
-    float sum = 0.0f;
-    for (std::int32_t fy = 0; fy < w.filter_h; ++fy) {
-      const std::int32_t y = p.row * w.stride_h - w.top + fy * w.dilation_h;
-      if (y < 0 || y >= w.height) continue;
-      for (std::int32_t fx = 0; fx < w.filter_w; ++fx) {
-        const std::int32_t x = p.column * w.stride_w - w.left + fx * w.dilation_w;
-        if (x < 0 || x >= w.width) continue;
-        const std::uint32_t at = ((p.picture * w.height + y) * w.width + x) * w.channels + channel;
-        const std::uint32_t tap = (fy * w.filter_w + fx) * w.out_channels + p.channel;
-        sum += load<float>(from, type, at) * load<float>(filter, type, tap);
-      }
-    }
-    store(to, type, i, finished(after, type, i, p.channel, sum));
-  }
-};
-
-// Four channels by one thread, where there is one filter for each channel.
-struct DepthwiseRowBody {
-  Window w;
-  Type type;
-  const void *from, *filter;
-  After after;
-  void* to;
-
-  DS_BOTH void operator()(std::uint32_t block) const {
-    const std::uint32_t i = block * 4;
-    const Place p(i, w.out_height, w.out_width, w.out_channels);
-    float sum[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-    for (std::int32_t fy = 0; fy < w.filter_h; ++fy) {
-      const std::int32_t y = p.row * w.stride_h - w.top + fy * w.dilation_h;
-      if (y < 0 || y >= w.height) continue;
-      for (std::int32_t fx = 0; fx < w.filter_w; ++fx) {
-        const std::int32_t x = p.column * w.stride_w - w.left + fx * w.dilation_w;
-        if (x < 0 || x >= w.width) continue;
-        float values[4], taps[4];
-        const std::uint32_t at =
-            ((p.picture * w.height + y) * w.width + x) * w.channels + p.channel;
-        load_row<float, 4>(from, type, at, values);
-        load_row<float, 4>(filter, type, (fy * w.filter_w + fx) * w.channels + p.channel, taps);
-        for (int j = 0; j < 4; ++j) sum[j] += values[j] * taps[j];
-      }
-    }
-    for (int j = 0; j < 4; ++j) sum[j] = finished(after, type, i + j, p.channel + j, sum[j]);
-    store_row<float, 4>(to, type, i, sum);
   }
 };
 
@@ -357,16 +279,6 @@ void run_pool_gradient(const Stream& stream, const PoolGradient& g, void* to) {
   const Window& w = g.window;
   const std::int64_t count = std::int64_t{w.batch} * w.height * w.width * w.channels;
   each(stream, count, PoolGradientBody{g, to});
-}
-
-void run_depthwise(const Stream& stream, const Window& w, Type type, const void* from,
-                   const void* filter, const After& after, void* to) {
-  const std::int64_t count = std::int64_t{w.batch} * w.out_height * w.out_width * w.out_channels;
-  if (w.out_channels == w.channels && w.channels % 4 == 0) {
-    each(stream, count / 4, DepthwiseRowBody{w, type, from, filter, after, to});
-  } else {
-    each(stream, count, DepthwiseBody{w, type, from, filter, after, to});
-  }
 }
 
 void run_convolution(const Stream& stream, const Window& w, std::int32_t groups, Type type,

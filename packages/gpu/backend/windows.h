@@ -36,9 +36,10 @@ struct PoolGradient {
 };
 void run_pool_gradient(const Stream& stream, const PoolGradient& gradient, void* to);
 
-// Filter [filter_h, filter_w, channels, out_channels / channels].
-void run_depthwise(const Stream& stream, const Window& window, Type type, const void* from,
-                   const void* filter, const After& after, void* to);
+// Filter [filter_h, filter_w, channels, out_channels / channels]; `before` is done to each element
+// of the picture that is read.
+void run_depthwise(const Stream& stream, const Window& window, Type type, Activation before,
+                   const void* from, const void* filter, const After& after, void* to);
 
 // Filter [filter_h, filter_w, channels / groups, out_channels]: every convolution there is, slowly.
 void run_convolution(const Stream& stream, const Window& window, std::int32_t groups, Type type,
