@@ -13,6 +13,15 @@ namespace drystone::gpu {
 namespace {
 
 constexpr std::size_t kWorkspace = std::size_t{64} << 20;
+constexpr std::uint32_t kMostTiles = 1024, kUnknown = ~0u;
+
+// What a window's algorithm depends on.
+using Key = std::array<std::int32_t, 15>;
+Key key_of(const Window& w) {
+  return {w.batch,    w.height,   w.width,    w.channels,   w.out_height, w.out_width, w.out_channels,
+          w.filter_h, w.filter_w, w.stride_h, w.stride_w,   w.dilation_h, w.dilation_w, w.top,
+          w.left};
+}
 
 // A product that computes the convolution: 1x1, every place.
 bool is_product(const Window& w, std::int32_t groups) {
@@ -61,11 +70,22 @@ struct Layers::Parts {
   std::unique_ptr<Dnn> dnn;
   bool lt_tried = false, dnn_tried = false;
   using Widened = std::array<std::int32_t, 10>;
-  std::map<Widened, bool> widened;  // which way was quicker
+  std::map<Widened, bool> widened;      // which way was quicker
+  std::map<Key, std::uint32_t> splits;  // of windows that were tried: 0 where a library is quicker
+  std::uint32_t* arrived = nullptr;     // of tilings
 
   void* memory() {
     if (workspace == nullptr) workspace = stream.allocate(kWorkspace);
     return workspace;
+  }
+
+  std::uint32_t* zeros() {
+    if (arrived == nullptr) {
+      constexpr std::size_t kBytes = kMostTiles * sizeof *arrived;
+      arrived = static_cast<std::uint32_t*>(stream.allocate(kBytes));
+      stream.clear(arrived, kBytes);
+    }
+    return arrived;
   }
 };
 
@@ -153,38 +173,46 @@ Work Layers::convolution(const Window& w, std::int32_t groups, Type type, const 
       run_convolution(*stream, w, groups, type, from, filter, after, to);
     };
   }
+  std::uint32_t* splits = nullptr;
+  if (type == Type::f32 && groups == 1 && can_tile(w) && tile_count(w) <= kMostTiles) {
+    splits = &parts_->splits.try_emplace(key_of(w), kUnknown).first->second;
+  }
+  if (splits != nullptr && *splits != kUnknown && *splits != 0) {
+    return tiles(w, *splits, from, filter, after, to);
+  }
   Work library_pack;
   Work found = by_libraries(w, groups, type, from, filter, after, to,
                             pack == nullptr ? nullptr : &library_pack);
-  if (type == Type::f32 && groups == 1) {
-    if (Work tiles = by_tiles(w, from, filter, after, to, stream_.time(found))) return tiles;
+  if (splits != nullptr && *splits == kUnknown) {
+    *splits = quickest_splits(w, from, filter, after, to, stream_.time(found));
+    if (*splits != 0) return tiles(w, *splits, from, filter, after, to);
   }
   if (pack != nullptr) *pack = std::move(library_pack);
   return found;
 }
 
-// Sums that several blocks share, where that takes less than so many seconds.
-Work Layers::by_tiles(const Window& w, const void* from, const void* filter, const After& after,
-                      void* to, double seconds) {
-  constexpr std::uint32_t kMostTiles = 1024, kMostBlocks = 2048;
-  if (!can_tile(w) || tile_count(w) > kMostTiles) return nullptr;
-  if (arrived_ == nullptr) {
-    arrived_ = static_cast<std::uint32_t*>(cleared(kMostTiles * sizeof *arrived_));
-  }
+// Sums that several blocks share.
+Work Layers::tiles(const Window& w, std::uint32_t splits, const void* from, const void* filter,
+                   const After& after, void* to) {
+  const Tiling tiling = {splits, static_cast<float*>(parts_->memory()),
+                         parts_->zeros()};
+  return [=, stream = &stream_] { run_tiles(*stream, w, tiling, from, filter, after, to); };
+}
+
+// How many blocks share a tile's sums where that takes less than so many seconds; else 0.
+std::uint32_t Layers::quickest_splits(const Window& w, const void* from, const void* filter,
+                                      const After& after, void* to, double seconds) {
+  constexpr std::uint32_t kMostBlocks = 2048;
   const std::size_t result = static_cast<std::size_t>(w.batch) * w.out_height * w.out_width *
                              w.out_channels * sizeof(float);
-  Work best;
+  std::uint32_t best = 0;
   for (std::uint32_t splits : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
     if (splits > most_splits(w) || splits * tile_count(w) > kMostBlocks) break;
     if (splits * result > kWorkspace) break;
-    const Tiling tiling = {splits, static_cast<float*>(parts_->memory()), arrived_};
-    Work work = [=, stream = &stream_] {
-      run_tiles(*stream, w, tiling, from, filter, after, to);
-    };
-    const double taken = stream_.time(work);
+    const double taken = stream_.time(tiles(w, splits, from, filter, after, to));
     if (taken >= seconds) continue;
     seconds = taken;
-    best = std::move(work);
+    best = splits;
   }
   return best;
 }

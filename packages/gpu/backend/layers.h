@@ -41,8 +41,10 @@ class Layers {
                        const void* filter, const After& after, void* to, Work* pack);
   Work by_libraries(const Window& window, std::int32_t groups, Type type, const void* from,
                     const void* filter, const After& after, void* to, Work* pack);
-  Work by_tiles(const Window& window, const void* from, const void* filter, const After& after,
-                void* to, double seconds);
+  Work tiles(const Window& window, std::uint32_t splits, const void* from, const void* filter,
+             const After& after, void* to);
+  std::uint32_t quickest_splits(const Window& window, const void* from, const void* filter,
+                                const After& after, void* to, double seconds);
   Work by_dnn(const Window& window, std::int32_t groups, Type type, bool widens, const void* from,
               const void* filter, const After& after, void* to, Work* pack);
   Work finishing(const After& after, Type type, std::int64_t count, std::int64_t channels,
@@ -54,7 +56,6 @@ class Layers {
   std::shared_ptr<Parts> parts_;
   void* scratch_ = nullptr;
   std::size_t scratch_bytes_ = 0;
-  std::uint32_t* arrived_ = nullptr;  // of tilings
 };
 
 }  // namespace drystone::gpu
