@@ -21,10 +21,11 @@ def problem_of(case: OpCase) -> str:
     """What is wrong with one op on the GPU, "" for nothing."""
     graph, fetches, feeds = case.graph()
     config = ds.SessionConfig(optimizer="off", subgraphs="off", executor="reference")
+    there = ds.SessionConfig(optimizer="off", subgraphs="gpu", device_count={"GPU": 0})
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         want = ds.Session(graph.copy(), config).run(fetches, feeds)
-        session = ds.Session(graph, ds.SessionConfig(optimizer="off", subgraphs="gpu"))
+        session = ds.Session(graph, there)
         got = session.run(fetches, feeds)
         states = executables(session)
         got = session.run(fetches, feeds)  # the same graph of work, a second time

@@ -194,8 +194,7 @@ Work Layers::convolution(const Window& w, std::int32_t groups, Type type, const 
 // Sums that several blocks share.
 Work Layers::tiles(const Window& w, std::uint32_t splits, const void* from, const void* filter,
                    const After& after, void* to) {
-  const Tiling tiling = {splits, static_cast<float*>(parts_->memory()),
-                         parts_->zeros()};
+  const Tiling tiling = {splits, static_cast<float*>(parts_->memory()), parts_->zeros()};
   return [=, stream = &stream_] { run_tiles(*stream, w, tiling, from, filter, after, to); };
 }
 
