@@ -22,6 +22,7 @@ GRAPHS = (
     f"{TESTS}/unit/executor/test_devices.py",
     f"{TESTS}/unit/executor/test_variables_on_devices.py",
     f"{TESTS}/unit/executor/test_device_work.py",
+    f"{TESTS}/unit/executor/test_device_arrays.py",
 )
 MODELS = f"{TESTS}/golden/test_models_on_devices.py"
 
