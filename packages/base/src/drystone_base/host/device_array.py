@@ -16,7 +16,7 @@ from drystone_base.core.dtypes import DType, from_number
 from drystone_base.host import _lib
 from drystone_base.host.dlpack import CPU, Exporter, capsule_of, import_from, refused
 from drystone_base.host.status import Status
-from drystone_base.host.tensors import HostTensor, adopt, shape_of
+from drystone_base.host.tensors import ALIGNMENT, HostTensor, adopt, shape_of
 
 __all__ = ["DeviceArray", "device_name", "on_known_device"]
 
@@ -34,6 +34,7 @@ _import = _lib.declare(
     _P, _P, ctypes.c_int, ctypes.POINTER(ctypes.c_uint64), _P,
 )  # fmt: skip
 _type = _lib.declare("TF_TensorType", ctypes.c_int, _P)
+_address = _lib.declare("TF_TensorData", _P, _P)
 _delete = _lib.declare("TF_DeleteTensor", None, _P)
 
 _CUDA: Final = 2
@@ -175,10 +176,15 @@ class DeviceArray:
         return made
 
     def feed(self) -> object:
-        """What runs take for it: a handle of its own of the tensor."""
+        """What runs take for it: a handle of its own of the tensor.
+
+        Kernels may read many bytes at once: what begins elsewhere than at a multiple of 64, as a
+        slice of another library does, is copied on its device.
+        """
         from drystone_base.host.extension import extension
 
-        found: object = extension().device_tensor(self.handle)
+        lent = self.copy() if (_address(self.handle) or 0) % ALIGNMENT else self
+        found: object = extension().device_tensor(lent.handle)
         return found
 
 

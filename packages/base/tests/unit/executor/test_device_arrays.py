@@ -5,6 +5,7 @@ The host cannot touch the memory of the strict device, and the device counts cop
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import threading
 from typing import Any
@@ -45,6 +46,29 @@ class Foreign:
                 raise TypeError("it is older than versions")
             return self.array.__dlpack__()
         return self.array.__dlpack__(**asked)
+
+
+class WithoutFirst(Foreign):
+    """The same without its first row, as a slice of another library has it."""
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        capsule = self.array.__dlpack__()  # a DLManagedTensor, which begins with a DLTensor
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        fields = DLTensor.from_address(pointer(capsule, b"dltensor"))
+        fields.shape[0] -= 1
+        fields.byte_offset += 4 * fields.shape[1]
+        return capsule
+
+
+class DLTensor(ctypes.Structure):
+    """As dlpack.h has it."""
+
+    _fields_ = (
+        ("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+        ("dtype", ctypes.c_uint8 * 4), ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.c_void_p), ("byte_offset", ctypes.c_uint64),
+    )  # fmt: skip
 
 
 def layer() -> Build:
@@ -125,6 +149,18 @@ def test_memory_of_another_library_is_fed_without_a_copy(
     y = session.run("y:0", {"x:0": Foreign(x, versioned=versioned)})
     assert copies(strict) == (0, 0)
     want = session.run("y:0", {"x:0": -x_of()}).numpy()
+    np.testing.assert_array_equal(y.numpy(), want)
+    np.testing.assert_array_equal(x.numpy(), -x_of())
+
+
+def test_memory_that_begins_anywhere_is_copied_on_its_device(strict: StrictDevice) -> None:
+    session = Session(layer().graph, SessionConfig(**STAYS))
+    want = session.run("y:0", {"x:0": -x_of()[1:]}).numpy()
+    x = made()
+    strict.counted()
+    y = session.run("y:0", {"x:0": WithoutFirst(x)})
+    counted = strict.counted()
+    assert (counted["copies_in"], counted["copies_out"], counted["allocations"]) == (0, 0, 1)
     np.testing.assert_array_equal(y.numpy(), want)
     np.testing.assert_array_equal(x.numpy(), -x_of())
 
