@@ -1,4 +1,4 @@
-"""Nanoseconds of a call of a plugin's kernel inside the host library, without Python."""
+"""Nanoseconds of a call of a plugin's kernel inside the host library, and of its handles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ SOURCE = (
 def run(quick: bool) -> Report:
     """Seconds of one call by what the kernel does; all of it is the host's own work."""
     columns = [
-        Column("what", "kernel", text), Column("least_s", "least", span),
+        Column("what", "kernel, or handle made and deleted", text),
+        Column("least_s", "least", span),
         Column("calls", "calls a round", number),
     ]  # fmt: skip
     report = Report("host_calls", "Call of a plugin's kernel in the host library", columns)
