@@ -11,6 +11,7 @@ from integration_tests.test_plugins.building import VARIABLES, build, states, un
 
 GATE = ("python-optimizer",)
 NIGHTLY = (
+    "cpp-network",
     "device",
     "filesystem",
     "kernels",
