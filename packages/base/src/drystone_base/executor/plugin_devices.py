@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.core.dtypes import RESOURCE, DType
-from drystone_base.core.environment import VISIBLE_DEVICES
 from drystone_base.core.registered import DEVICE_ENTRY, ENTRY_FUNCTIONS
 from drystone_base.executor.plan import OnDevice
 from drystone_base.executor.selection import Candidate, kernel_devices, registered, select
@@ -41,13 +40,12 @@ def session_devices(executor: str, asked: Mapping[str, int]) -> dict[str, list[i
     """
     if executor != "native" or DEVICE_ENTRY not in ENTRY_FUNCTIONS:
         return {}
-    from drystone_base.host.device import list_platforms
+    from drystone_base.host.device import is_visible, list_platforms
 
-    seen = VISIBLE_DEVICES.value()
     with_kernels = kernel_devices()
     found = {}
     for kind, count in ((str(p["type"]), int(p.get("device_count", 0))) for p in list_platforms()):
-        numbers = [k for k in range(count) if seen is None or {(kind, None), (kind, k)} & {*seen}]
+        numbers = [k for k in range(count) if is_visible(kind, k)]
         numbers = numbers[: asked.get(kind, count)]
         if numbers and kind in with_kernels:
             found[kind] = numbers

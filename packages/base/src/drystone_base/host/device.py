@@ -14,6 +14,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, ClassVar, Final, Self
 
+from drystone_base.core.environment import VISIBLE_DEVICES
 from drystone_base.host._lib import declare
 from drystone_base.host.buffer import answer
 from drystone_base.host.status import Status
@@ -26,6 +27,7 @@ __all__ = [
     "Stream",
     "Timer",
     "device_count",
+    "is_visible",
     "list_platforms",
 ]
 
@@ -70,6 +72,15 @@ def list_platforms() -> list[dict[str, Any]]:
     """Every registered platform: its name, type, library, version and number of devices."""
     found: list[dict[str, Any]] = json.loads(answer("devices cannot be listed", _list))
     return found
+
+
+def is_visible(kind: str, number: int) -> bool:
+    """Whether ``$DRYSTONE_VISIBLE_DEVICES`` lets a device be seen.
+
+    Raises ``BadRequest`` (``bad-variable``).
+    """
+    seen = VISIBLE_DEVICES.value()
+    return seen is None or bool({(kind, None), (kind, number)} & {*seen})
 
 
 def device_count(kind: str) -> int:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import ctypes
 import math
+from contextlib import suppress
 from typing import Any, Final, Self
 
 import numpy as np
 
 from drystone_base.core.dtypes import DType, from_number
+from drystone_base.core.errors import HostError
 from drystone_base.host import _lib
 from drystone_base.host.dlpack import CPU, Exporter, capsule_of, import_from, refused
 from drystone_base.host.status import Status
@@ -199,11 +201,17 @@ def _dlpack_device(device: Any) -> tuple[int, int]:
 
 
 def _devices(found: tuple[int, ...]) -> list[Any]:
-    """The devices of plugins that DLPack calls so."""
-    from drystone_base.host.device import Device, list_platforms
+    """The devices of plugins that DLPack calls so, of those that may be seen.
+
+    One that cannot be had has no memory.
+    """
+    from drystone_base.host.device import Device, is_visible, list_platforms
 
     there = ((str(p["type"]), int(p.get("device_count", 0))) for p in list_platforms())
-    known = (Device(kind, found[1]) for kind, count in there if 0 <= found[1] < count)
+    known = []
+    for kind in (k for k, count in there if 0 <= found[1] < count and is_visible(k, found[1])):
+        with suppress(HostError):
+            known.append(Device(kind, found[1]))
     return [device for device in known if _dlpack_device(device) == found]
 
 

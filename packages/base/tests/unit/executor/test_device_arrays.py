@@ -18,7 +18,7 @@ from drystone_conformance.strict_device import StrictDevice
 from drystone_base.api.session import Session, SessionConfig
 from drystone_base.core.dtypes import BOOL, FLOAT32, FLOAT64
 from drystone_base.core.errors import BadRequest
-from drystone_base.host import available
+from drystone_base.host import available, device
 from drystone_base.host.dlpack import DLPackError
 
 if not available():
@@ -225,6 +225,19 @@ def test_memory_that_a_session_holds_is_read_only(strict: StrictDevice) -> None:
     session.run("add")  # which changes memory of its own
     np.testing.assert_array_equal(y.numpy(), -x_of())
     made().__dlpack__()
+
+
+def test_a_device_that_cannot_be_had_stands_in_nobodys_way(
+    strict: StrictDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x = made()
+    platforms = [{"type": "NOWHERE", "device_count": 1}, *device.list_platforms()]
+    monkeypatch.setattr(device, "list_platforms", lambda: platforms)
+    monkeypatch.setenv("DRYSTONE_VISIBLE_DEVICES", "NOWHERE,STRICT")
+    assert DeviceArray.from_dlpack(Foreign(x)).device == "/device:STRICT:0"
+    monkeypatch.setenv("DRYSTONE_VISIBLE_DEVICES", "NOWHERE")
+    with pytest.raises(DLPackError, match="no device of a plugin"):
+        DeviceArray.from_dlpack(Foreign(x))
 
 
 def test_another_device_gets_a_copy_and_so_does_the_host(strict: StrictDevice) -> None:
