@@ -1,4 +1,4 @@
-"""No tracked text file names a path of one machine or the host of a package registry."""
+"""No tracked text file names a machine's path or a registry's host; file names are plain."""
 
 from __future__ import annotations
 
@@ -20,13 +20,16 @@ FORBIDDEN = {
         r"(?:pypi|test\.pypi)" + r"\.org|files\.pythonhosted" + r"\.org|registry\.npmjs" + r"\.org"
     ),
 }
+PLAIN = re.compile(r"[\w.+@ -]+", re.ASCII)
 BINARY = {".pb", ".npz", ".npy", ".png", ".jpg", ".wav", ".gz", ".zst", ".index", ".ico"}
 
 
 def find(root: Path = ROOT) -> list[str]:
-    """Lines of tracked text files that hold a forbidden string."""
+    """Tracked files with an odd name, and lines of text files that hold a forbidden string."""
     problems = []
     for path in tracked_files(root):
+        if not all(PLAIN.fullmatch(part) for part in path.parts):
+            problems.append(f"{str(path)!r}: the name has other than plain characters")
         if path.suffix in BINARY or path.name.startswith("LICENSE"):
             continue
         data = (root / path).read_bytes()

@@ -186,6 +186,13 @@ def test_forbidden_text_is_found(tree: Path, line: str, what: str) -> None:
     assert problem.startswith(f"docs/page.md:2: {what}")
 
 
+def test_odd_file_names_are_found(tree: Path) -> None:
+    put(tree, "docs/fine-1_a+b.md", "fine\n")
+    put(tree, "m\x1b.pb", "left by a test\n")
+    (problem,) = forbidden_text.find(tree)
+    assert problem == r"'m\x1b.pb': the name has other than plain characters"
+
+
 def test_dead_links_are_found(tree: Path) -> None:
     put(tree, "docs/a.md", "# Part one\n[b](b.md#the-end) [self](#part-one) `[no](link.md)`\n")
     put(tree, "docs/b.md", "## The end\n[gone](gone.md) [bad](a.md#part-two) [web](https://x.y)\n")
