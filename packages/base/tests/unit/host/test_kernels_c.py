@@ -85,7 +85,7 @@ def test_kernel_libraries_under_sanitizers(compile_library: Compile) -> None:
     assert printed == "0 failures\n"
 
 
-def test_bench_of_a_call_prints_nanoseconds_per_kernel(compile_program: Compile) -> None:
+def test_bench_of_a_call_prints_nanoseconds_per_kernel_and_handle(compile_program: Compile) -> None:
     host = _lib.path()
     program = compile_program(
         BENCH / "kernel_call.cc",
@@ -95,7 +95,8 @@ def test_bench_of_a_call_prints_nanoseconds_per_kernel(compile_program: Compile)
     done = subprocess.run([program, "2000"], capture_output=True, text=True, env=environment)
     assert done.returncode == 0, done.stderr
     figures = dict(line.split() for line in done.stdout.splitlines())
-    assert list(figures) == ["no-op", "get-input-set-output", "allocate-output", "views", "async"]
+    kernels = ["no-op", "get-input-set-output", "allocate-output", "views", "async"]
+    assert list(figures) == [*kernels, "tensor", "status", "buffer"]
     assert all(0 < int(ns) < 1_000_000 for ns in figures.values())
 
 
