@@ -60,7 +60,9 @@ def test_memory_that_is_not_there_is_no_output(run: Run, how: int, found: str) -
 
 @pytest.mark.parametrize("how", [0, 1])
 def test_bytes_that_are_no_strings(run: Run, how: int) -> None:
-    for answer in run(("ZooStrings", how, 6), runs=3).answers:
+    answers = run(("ZooStrings", how, 6), runs=3).answers
+    assert len(answers) == 3
+    for answer in answers:
         named(answer, "ZooStrings", "string 1 of output 0 is none: its bytes lie where nothing")
 
 

@@ -36,7 +36,9 @@ def settings(folder: Path) -> dict[str, str]:
 )
 def test_strings_in_memory_that_is_gone(run: Run, how: int, where: str) -> None:
     """What lies there may still be mapped, and be anything."""
-    for answer in run(("ZooLost", how, 6), source=SOURCE, runs=3).answers:
+    answers = run(("ZooLost", how, 6), source=SOURCE, runs=3).answers
+    assert len(answers) == 3
+    for answer in answers:
         named(answer, "ZooLost", f"string 0 of output 0 has its bytes {where}", file=SOURCE)
 
 
@@ -78,7 +80,9 @@ def test_views_become_copies(compile_library: Callable[..., Path], tmp_path: Pat
     ],
 )
 def test_a_tensor_of_freed_memory(run: Run, how: int, found: str) -> None:
-    for answer in run(("ZooFreed", how, 6), source=SOURCE, runs=3).answers:
+    answers = run(("ZooFreed", how, 6), source=SOURCE, runs=3).answers
+    assert len(answers) == 3
+    for answer in answers:
         named(answer, "ZooFreed", found, file=SOURCE)
 
 
