@@ -35,9 +35,14 @@ class Scenario:
     tol: float = 1.0
 
     @property
+    def drawn(self) -> bool:
+        """Whether it is one of several draws."""
+        return self.label.endswith("]")
+
+    @property
     def draw(self) -> int:
         """The seed of its draw, 0 where it is the only one."""
-        return int(self.label[:-1].rpartition("[")[2]) if self.label.endswith("]") else 0
+        return int(self.label[:-1].rpartition("[")[2]) if self.drawn else 0
 
     def program(self, *first: Any) -> Program:
         """The program; TensorFlow itself is given where it builds the graph."""
