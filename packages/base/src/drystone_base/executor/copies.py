@@ -4,7 +4,9 @@ Feeds and fetches of a run are in host memory, unless its session leaves fetches
 (a feed that only devices use may lie on one), and so is what goes through frames. Those of
 functions and loops are where their bodies have them: what goes round in a loop stays on the device
 that computes it. A variable is read where its value is needed. A value is copied once to each place
-where it is needed, a constant once for all runs.
+where it is needed, a constant once for all runs. What hands values on as they are, or looks at
+their shapes, does so on the host, wherever it was placed, if it takes them from there and all that
+uses what it gives is there.
 """
 
 from __future__ import annotations
@@ -13,16 +15,19 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
+from drystone_base.core.errors import UnsupportedOp
 from drystone_base.executor._wiring import order
 from drystone_base.executor.plan import Instruction, Kind, OnDevice, Plan
+from drystone_base.executor.selection import chosen_kernel
 from drystone_base.kernels import find_kernel
-from drystone_base.ops.properties import IDENTITIES, READERS
+from drystone_base.ops.properties import IDENTITIES, READERS, RESHAPES, SHAPE_ONLY
 
 __all__ = ["HOST", "CopyTo", "Places", "natural_places", "with_copies"]
 
 HOST: Final = ""
 ANYWHERE: Final = "anywhere"
 """What a forward needs."""
+_COMPUTES_NOTHING: Final = IDENTITIES | RESHAPES | SHAPE_ONLY
 
 
 class CopyTo(NamedTuple):
@@ -63,9 +68,9 @@ def with_copies(
     and the run ends only when all copies are done. ``stays``: what a whole run fetches is left
     where it is made.
     """
-    found = _Copying(plan, forwards, calls, at)
+    found = _Copying(plan, forwards, calls, at, stays=stays and at is None)
     if at is None and stays:
-        made = _Copying(plan, forwards, calls, None).places_of_fetches()
+        made = _Copying(plan, forwards, calls, None, stays=True).places_of_fetches()
         found.at = Places(found.at.feeds, tuple(made))
     return found.run()
 
@@ -73,7 +78,7 @@ def with_copies(
 def natural_places(plan: Plan, forwards: frozenset[str], calls: Calls) -> Places:
     """Where a plan takes its feeds and makes its fetches with the fewest copies."""
     asked: list[set[str]] = [set() for _ in plan.feeds]
-    found = _Copying(plan, forwards, calls, None)
+    found = _Copying(plan, forwards, calls, None, brings_back=False)
     for feed, places in enumerate(plan.feeds):
         for consumer, slot in places:
             if plan.instructions[consumer].kind is not Kind.FETCH:
@@ -87,8 +92,9 @@ def natural_places(plan: Plan, forwards: frozenset[str], calls: Calls) -> Places
 
 class _Copying:
     def __init__(
-        self, plan: Plan, forwards: frozenset[str], calls: Calls, at: Places | None
-    ) -> None:
+        self, plan: Plan, forwards: frozenset[str], calls: Calls, at: Places | None,
+        *, stays: bool = False, brings_back: bool = True,
+    ) -> None:  # fmt: skip
         self.plan, self.forwards, self.is_whole = plan, forwards, at is None
         self.order = order(plan)
         host = Places((HOST,) * len(plan.feeds), (HOST,) * len(plan.fetches))
@@ -103,6 +109,10 @@ class _Copying:
             if i.output_types and i.output_types[output].ref
             if slot in plan.instructions[consumer].deref
         }
+        self.out = list(plan.instructions)
+        self.plan = plan = replace(plan, instructions=self.out)
+        if brings_back:
+            self.bring_back(stays=stays)
         self.out = list(plan.instructions)
         self.plan = plan = replace(plan, instructions=self.with_reads())
         self.out = [replace(i, edges=[]) for i in plan.instructions]
@@ -124,6 +134,38 @@ class _Copying:
                     self.out[k].edges.append((output, consumer, slot))
         unique = [list(dict.fromkeys(places)) for places in feeds]
         return replace(self.plan, instructions=self.out, feeds=unique, fetches=fetches)
+
+    def bring_back(self, *, stays: bool) -> None:
+        """Have no value go to a device and come back from there as it was.
+
+        ``stays``: what is fetched is left where it is made.
+        """
+        found = self.plan.instructions
+        visits: dict[int, bool] = {}  # what may be done on the host: whether it takes values there
+        for k in reversed(self.order):
+            is_idle = found[k].on_device is not None and found[k].op in _COMPUTES_NOTHING
+            if (is_idle or self.hands_on(found[k])) and all(
+                consumer in visits
+                or (self.needed(consumer, slot, ANYWHERE) == HOST
+                    and not (stays and consumer in self.fetched))
+                for _, consumer, slot in found[k].edges
+            ):  # fmt: skip
+                visits[k] = True
+        for feed, places in enumerate(self.plan.feeds):
+            for consumer, slot in places:
+                self.come(visits, self.at.feeds[feed], consumer, slot)
+        for k in self.order:
+            if visits.get(k):
+                found[k] = _brought_back(found[k])
+            for output, consumer, slot in found[k].edges:
+                self.come(visits, self.place_of(k, output), consumer, slot)
+
+    def come(self, visits: dict[int, bool], place: str, consumer: int, slot: int) -> None:
+        """Note that a value comes from a place."""
+        self.needed(consumer, slot, place)
+        there = self.plan.instructions[consumer].on_device
+        if place != HOST and consumer in visits and (there is None or there.inputs[slot]):
+            visits[consumer] = False
 
     def with_reads(self) -> list[Instruction]:
         """The instructions, each that reads a variable doing so where its value is needed.
@@ -198,11 +240,16 @@ class _Copying:
             return self.calls[consumer].feeds[slot]
         if taker.on_device is not None:
             return taker.on_device.name if taker.on_device.inputs[slot] else HOST
-        hands_on = taker.kind is Kind.PLAIN and taker.op in self.forwards and not taker.on_library
-        if hands_on and taker.output_count == taker.input_count:
+        if self.hands_on(taker):
             self.handed_on[consumer, slot] = place
             return place
         return HOST
+
+    def hands_on(self, taker: Instruction) -> bool:
+        """Whether output k is input k, wherever that lies."""
+        is_forward = taker.kind is Kind.PLAIN and taker.op in self.forwards
+        on_device = taker.on_library or taker.on_device is not None
+        return is_forward and not on_device and taker.output_count == taker.input_count
 
     def end(self, k: int, output: int, place: str, consumer: int, slot: int) -> tuple[int, int]:
         """What an edge leads to: the consumer, or a copy before it."""
@@ -252,6 +299,22 @@ class _Copying:
         is_fetched = self.is_whole and self.out[consumer].kind is Kind.FETCH
         if made.place == HOST and not is_fetched:
             self.out[copy].copy = made._replace(waits=True)
+
+
+def _brought_back(instruction: Instruction) -> Instruction:
+    """The instruction on the host, where it computes nothing but has been placed on a device."""
+    if instruction.on_device is None or instruction.source is None:
+        return instruction
+    own = replace(instruction, on_device=None, on_library=False, kernel=find_kernel(instruction.op))
+    if instruction.op in IDENTITIES:
+        return own
+    try:
+        chosen = chosen_kernel(instruction.source)
+    except UnsupportedOp:  # the host has none of its label
+        return instruction
+    if chosen is None:
+        return own
+    return instruction if chosen.isolated else replace(own, on_library=True, kernel=None)
 
 
 def _read_at(instruction: Instruction, place: str, reads_reference: bool) -> Instruction:

@@ -99,6 +99,40 @@ def test_two_devices_exchange_values_over_the_host(strict: StrictDevice) -> None
     assert strict.counted()["kernels"] == 3
 
 
+def idle(device: str = "/device:STRICT:0") -> Graph:
+    """What hands values on and looks at shapes there, between ops that the device lacks."""
+    b = Build()
+    same = b.op("Identity", "same", b.feed("x"), device=device)
+    flat = b.op("Reshape", "flat", same, b.const("all", [-1], INT32), Tshape=INT32, device=device)
+    floor = b.op("Floor", "floor", flat)
+    again = b.op("Identity", "again", floor, device=device)
+    b.op("Shape", "size", again, out_type=INT32, device=device)
+    b.op("Identity", "last", again)
+    b.op("Neg", "y", b.op("Identity", "there", floor, device=device), device=device)
+    return b.graph
+
+
+def test_nothing_goes_to_a_device_and_comes_back_as_it_was(strict: StrictDevice) -> None:
+    fetches = ["floor:0", "again:0", "size:0", "last:0", "same:0"]
+    there, here = both(idle(), fetches, {"x:0": x_of()}, allow_soft_placement=True)
+    for one, other in zip(there, here, strict=True):
+        np.testing.assert_array_equal(one, other)
+    found = strict.counted()
+    assert [found[k] for k in ("copies_in", "copies_out", "kernels", "waits")] == [0, 0, 0, 0]
+    session = Session(idle(), SessionConfig(**ON))
+    np.testing.assert_array_equal(session.run("y:0", {"x:0": x_of()}), -here[0])
+    found = strict.counted()
+    assert [found[k] for k in ("copies_in", "copies_out", "kernels")] == [1, 1, 2]
+
+
+def test_a_fetch_that_is_to_stay_on_a_device_goes_there(strict: StrictDevice) -> None:
+    session = Session(idle(), SessionConfig(**ON, fetches_on_devices=True))
+    same, last = session.run(["same:0", "last:0"], {"x:0": x_of()})
+    assert strict.counted()["copies_in"] == 2
+    np.testing.assert_array_equal(np.asarray(same), x_of())
+    np.testing.assert_array_equal(np.asarray(last), np.floor(x_of()).reshape(-1))
+
+
 def test_a_node_that_cannot_run_there_is_an_error_unless_placement_is_soft(
     strict: StrictDevice,
 ) -> None:
