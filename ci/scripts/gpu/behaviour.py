@@ -5,12 +5,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 import drystone_base as ds
 from ci.scripts.gpu.cases import OpCase
+from ci.scripts.gpu.ceiling import ceiling_problems
 from ci.scripts.gpu.networks import Network
 from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph, Output
@@ -189,6 +191,7 @@ _CHECKS: Final[Mapping[str, Callable[[], str]]] = {
     "weights": _weights, "shapes": _shapes, "an index out of range": _index_out_of_range,
     "handed through": _handed_through, "left out": _left_out, "nonsense": _nonsense,
     "many threads": _many_threads,
+    "TF32 by the ceiling": partial(ceiling_problems, subgraphs="gpu", device_count={"GPU": 0}),
 }  # fmt: skip
 
 

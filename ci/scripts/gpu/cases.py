@@ -27,6 +27,28 @@ BINARY: Final = (
 )  # fmt: skip
 COMPARING: Final = ("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual")
 ODD: Final = (np.nan, np.inf, -np.inf, 0.0, -0.0, 0.5, 1.5, -2.5, 100.0, -100.0, 3e38, 1e-40)
+EQUATIONS: Final[tuple[tuple[Any, ...], ...]] = (
+    ("ij,jk->ik", (5, 7), (7, 3)),
+    ("ij,kj->ki", (5, 7), (3, 7)),
+    ("ji,jk->ik", (7, 5), (7, 3)),
+    ("abc,cde->abde", (2, 5, 8), (8, 3, 4)),
+    ("abcd,cde->abe", (2, 5, 3, 4), (3, 4, 8)),
+    ("btnh,bsnh->bnts", (2, 5, 3, 8), (2, 7, 3, 8)),
+    ("bnts,bsnh->btnh", (2, 3, 5, 7), (2, 7, 3, 8)),
+    ("...ij,...jk->...ik", (5, 1, 2, 6), (4, 6, 3)),
+    ("...a,...b->...ab", (2, 1, 4), (3, 5)),
+    ("ij,ij->j", (6, 3), (6, 3)),
+    ("i,i->", (8,), (8,)),
+    ("ij,ij->ij", (3, 4), (3, 4)),
+    ("iij,jk->ik", (4, 4, 3), (3, 5)),
+    ("abc,dc->bd", (3, 4, 5), (6, 5)),
+    ("ij,jk->iik", (3, 4), (4, 5)),
+    ("ijk->kij", (2, 3, 4)),
+    ("ijk->j", (2, 3, 4)),
+    ("ii->i", (4, 4)),
+    ("ij,jk->ik", (3, 0), (0, 4)),
+)
+"""Equations of Einsum, with the shapes of their operands."""
 TOLERANCES: Final = {"float32": 1e-5, "bfloat16": 1.6e-2, "float16": 2e-3}
 """How far results may be off, relative to their size; 16-bit types round once more or once less."""
 
@@ -278,9 +300,15 @@ def _products(rng: np.random.Generator, dtype: str) -> Iterator[OpCase]:
         ((2, 6, 8), (2, 5, 8), {"adj_y": True}),
         ((2, 8, 6), (8, 5), {"adj_x": True}),
         ((7, 2, 8), (8, 16), {}),
+        ((2, 1, 6, 8), (3, 8, 5), {}),
+        ((1, 3, 8, 6), (2, 1, 5, 8), {"adj_x": True, "adj_y": True}),
     ):
         pair = [_draw(rng, dtype, *left), _draw(rng, dtype, *right)]
         yield OpCase("BatchMatMulV2", pair, attrs=_typed(dtype) | flips, sums=8)
+    for equation, *shapes in EQUATIONS:
+        given = [_draw(rng, dtype, *shape) for shape in shapes]
+        attrs = _typed(dtype) | {"N": len(given), "equation": equation}
+        yield OpCase("Einsum", given, attrs=attrs, sums=64)
 
 
 def _pictures(rng: np.random.Generator, dtype: str) -> Iterator[OpCase]:
@@ -300,8 +328,14 @@ def _pictures(rng: np.random.Generator, dtype: str) -> Iterator[OpCase]:
         attrs = _typed(dtype) | _strides(stride, "SAME")
         case = [x, _draw(rng, dtype, *shape)]
         yield OpCase("DepthwiseConv2dNative", case, [1], attrs, sums=shape[0] * shape[1])
-    sizes, given = _whole(2, 13, 12, 8), _draw(rng, dtype, 2, 7, 6, 5)
+        sizes, given = _whole(2, 13, 12, 8), _draw(rng, dtype, 2, *_along(stride), 8 * shape[3])
+        yield OpCase("DepthwiseConv2dNativeBackpropInput", [sizes, case[1], given], [0], attrs,
+                     sums=shape[0] * shape[1] * shape[3])  # fmt: skip
+    sizes, given = _whole(2, 13, 12, 8), _draw(rng, dtype, 2, 7, 6, 6)
     attrs = _typed(dtype) | _strides(2, "SAME")
+    grouped = [sizes, _draw(rng, dtype, 3, 3, 4, 6), given]
+    yield OpCase("Conv2DBackpropInput", grouped, [0], attrs, sums=27)
+    given = given[..., :5]
     transposed = [sizes, _draw(rng, dtype, 3, 3, 8, 5), given]
     yield OpCase("Conv2DBackpropInput", transposed, [0, 1], attrs, sums=45)
     for op in ("MaxPool", "AvgPool"):
@@ -314,6 +348,11 @@ def _pictures(rng: np.random.Generator, dtype: str) -> Iterator[OpCase]:
         attrs = _typed(dtype) | {"U": as_dtype("float32"), "is_training": False, "epsilon": 1e-3}
         op = "FusedBatchNormV3"
         yield OpCase(op, [x, *(a.astype(np.float32) for a in own)], attrs=attrs)
+
+
+def _along(stride: int) -> tuple[int, int]:
+    """The size of a picture of 13 by 12 behind a window of zeros around it."""
+    return -(-13 // stride), -(-12 // stride)
 
 
 def _strides(stride: int, padding: str) -> dict[str, Any]:

@@ -76,6 +76,11 @@ def _pictures(rng: np.random.Generator, dtype: str) -> Iterator[OpCase]:
         gradient = _draw(rng, dtype, 2, *along, 5)
         yield OpCase("Conv2DBackpropFilter", [x, _whole(size, size, 6, 5), gradient], [1], attrs,
                      sums=2 * along[0] * along[1])  # fmt: skip
+        given = _draw(rng, dtype, 2, *along, 12)
+        yield OpCase("DepthwiseConv2dNativeBackpropFilter", [x, _whole(size, size, 6, 2), given],
+                     [1], attrs, sums=2 * along[0] * along[1])  # fmt: skip
+        yield OpCase("Conv2DBackpropFilter", [x, _whole(size, size, 3, 12), given], [1], attrs,
+                     sums=2 * along[0] * along[1])  # fmt: skip
         window = attrs | {"ksize": [1, size, size, 1]}
         given = _draw(rng, dtype, 2, *along, 6)
         yield OpCase("AvgPoolGrad", [_whole(2, 9, 8, 6), given], [0], window, sums=9)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,9 +14,12 @@ import numpy as np
 
 import drystone_base as ds
 from ci.scripts.gpu.cases import OpCase, op_cases
+from ci.scripts.gpu.ceiling import ceiling_problems
 from ci.scripts.gpu.check import differs
+from ci.scripts.gpu.draws import random_cases
 from ci.scripts.gpu.gradients import gradient_cases
 from ci.scripts.gpu.recorded import case_of, tolerance_of, worst_of
+from ci.scripts.gpu.variables import VARIABLES
 from drystone_base.core.errors import DrystoneError
 from drystone_base.graph import Graph
 
@@ -31,14 +35,14 @@ def placed_report(models: Path | None) -> dict[str, Any]:
     """What is wrong where nodes are placed on the device, and how much was looked at."""
     problems: dict[str, str] = {}
     counts = {"op_cases": 0, "on_host": 0}
-    for case in (*op_cases(), *gradient_cases()):
+    for case in (*op_cases(), *gradient_cases(), *random_cases()):
         counts["op_cases"] += 1
         said = _quietly(_op_problem, case)
         if said == _ELSEWHERE:
             counts["on_host"] += 1
         elif said:
             problems[case.title] = said
-    for title, check in _CHECKS.items():
+    for title, check in (_CHECKS | VARIABLES).items():
         if said := _quietly(check):
             problems[title] = said
     rows = [*_models(models), *_trained(models)] if models else []
@@ -63,7 +67,8 @@ def _op_problem(case: OpCase) -> str:
     config = ds.SessionConfig(
         optimizer="off", subgraphs="off", executor="reference", device_count={"GPU": 0}
     )
-    want = ds.Session(graph.copy(), config).run(fetches, feeds)
+    here = ds.Session(graph.copy(), config)
+    want = [here.run(fetches, feeds) for _ in range(2)][1]  # what goes on from run to run does so
     graph.set_device(graph["op"], _DEVICE)
     there = ds.SessionConfig(optimizer="off", subgraphs="off", allow_soft_placement=False)
     try:
@@ -145,10 +150,11 @@ def _many_runs() -> str:
     return "" if worst < 1e-2 else f"differs by {worst:.3g}"
 
 
-_CHECKS: Final = {
+_CHECKS: Final[dict[str, Callable[[], str]]] = {
     "device: index out of range": _index_out_of_range,
     "device: time and memory": _time_and_memory,
     "device: runs at the same time": _many_runs,
+    "device: TF32 by the ceiling": partial(ceiling_problems, subgraphs="off"),
 }
 
 

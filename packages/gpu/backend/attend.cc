@@ -226,6 +226,7 @@ class Attentions {
     return graph_.root(operation(a).in[0]) == graph_.root(operation(b).in[0]) &&
            first.product.rows == second.product.rows &&
            first.product.inner == second.product.inner && first.has_bias == second.has_bias &&
+           first.product.tf32 == second.product.tf32 &&
            first.product.columns == second.product.columns &&
            first.product.transpose_b == second.product.transpose_b;
   }

@@ -130,7 +130,7 @@ Work bind_layer(const Graph& graph, const Operation& op, Stream& stream, Layers&
       };
     default:
       return [&stream, layer, type, a, b, after, to] {
-        run_transposed(stream, layer.window, type, a, b, after, to);
+        run_transposed(stream, layer.window, layer.groups, type, a, b, after, to);
       };
   }
 }
@@ -205,6 +205,11 @@ struct Binder {
                             is_largest ? in(2) : nullptr};
     return [&s = stream, g, to = out()] { run_pool_gradient(s, g, to); };
   }
+  Work operator()(const FilterGradients& f) const {
+    return [&s = stream, f, t = type(0), a = in(0), g = in(1), to = out()] {
+      run_filter_gradient(s, f.window, f.groups, t, a, g, to);
+    };
+  }
   Work operator()(const Patches& p) const {
     return [&s = stream, p, t = type(0), a = in(0), to = out()] {
       run_patches(s, p.window, t, a, to);
@@ -214,7 +219,7 @@ struct Binder {
     return [&s = stream, g, rows = count_of(graph.at(op.in[1]).dims), a = in(0), i = in(1),
             wide = type(1) == Type::i64, w = alarm, to = out()] {
       s.clear(to, std::size_t{g.count} * g.inner * sizeof(float));
-      run_segment_sum(s, {g.count, g.inner}, rows, a, i, wide, w, to);
+      run_segment_sum(s, {g.count, g.inner, g.all}, rows, a, i, wide, w, to);
     };
   }
   Work operator()(const Resizes& r) const {

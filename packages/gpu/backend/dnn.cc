@@ -24,7 +24,7 @@ struct Performance {
 enum : int { kFloat = 0, kHalf = 2, kBfloat16 = 9 };
 enum : int { kNhwc = 1 };
 enum : int { kCrossCorrelation = 1 };
-enum : int { kTensorOps = 1, kFma = 3 };
+enum : int { kDefaultMath = 0, kTensorOps = 1, kFma = 3 };  // the first has TF32
 enum : int { kActivationRelu = 1, kActivationIdentity = 5, kPropagateNan = 1 };
 enum : int { kPrecompGemm = 1 };  // the one algorithm that goes without an activation
 
@@ -125,9 +125,14 @@ struct Call {
            dnn.window_set(window, w.top, w.left, w.stride_h, w.stride_w, w.dilation_h, w.dilation_w,
                           kCrossCorrelation, kFloat) == 0 &&
            dnn.window_groups(window, groups) == 0 &&
-           dnn.window_math(window, type == Type::f32 ? kFma : kTensorOps) == 0 &&
+           dnn.window_math(window, math_of(w, type)) == 0 &&
            dnn.activation_create(&activation) == 0 &&
            dnn.activation_set(activation, relu, kPropagateNan, 0.0) == 0;
+  }
+
+  static int math_of(const Window& w, Type type) {
+    if (type != Type::f32) return kTensorOps;
+    return w.tf32 ? kDefaultMath : kFma;
   }
 
   static bool tensor(Desc* made, int real, int n, int c, int h, int w) {
@@ -177,7 +182,8 @@ class Opened final : public Dnn {
     return {w.batch,        w.height,     w.width,      w.channels, w.out_height,
             w.out_width,    w.out_channels, w.filter_h, w.filter_w, w.stride_h,
             w.stride_w,     w.dilation_h, w.dilation_w, w.top,      w.left,
-            groups, static_cast<std::int32_t>(type), is_added ? 1 : 0, with_relu ? 1 : 0};
+            groups, static_cast<std::int32_t>(type), is_added ? 1 : 0, with_relu ? 1 : 0,
+            w.tf32 ? 1 : 0};
   }
 
   Work nothing(const Key& key) {

@@ -53,6 +53,8 @@ const std::vector<Names>& all_names() {
       {"StridedSliceGrad", {"shape", "begin", "end", "strides"}},
       {"Conv2DBackpropInput", {"input_sizes"}},
       {"Conv2DBackpropFilter", {"filter_sizes"}},
+      {"DepthwiseConv2dNativeBackpropInput", {"input_sizes"}},
+      {"DepthwiseConv2dNativeBackpropFilter", {"filter_sizes"}},
       {"AvgPoolGrad", {"orig_input_shape"}},
       {"UnsortedSegmentSum", {"num_segments"}},
       {"ResizeBilinear", {"size"}},
@@ -89,21 +91,11 @@ void* create(TF_OpKernelConstruction* construction) {
 
 void destroy(void* node) { delete static_cast<Node*>(node); }
 
-// An output of new memory, on the device or on the host.
-void* allocate(const NodeCall& call, int k, const Value& value, sdk::Tensor* made) {
-  sdk::Status status;
-  const std::size_t bytes = static_cast<std::size_t>(count_of(value.dims)) * size_of(value.type);
-  *made = sdk::Tensor(TF_AllocateOutput(call.get(), k, dtype_of(value.type), value.dims.data(),
-                                        static_cast<int>(value.dims.size()), bytes, status.get()));
-  check(status);
-  return TF_TensorData(made->get());
-}
-
 // Known contents as an output.
 void give_known(const NodeCall& call, int k, const Value& value) {
   sdk::Status status;
   sdk::Tensor made;
-  void* const to = allocate(call, k, value, &made);
+  void* const to = allocate(call, k, value.type, value.dims, &made);
   if (value.known->empty()) return;
   const bool is_on_host = TF_IsHostMemoryOutput(call.get(), k, status.get());
   check(status);
@@ -120,37 +112,45 @@ void compute(void* kernel, TF_OpKernelContext* context) {
   computed(context, [&] {
     NodeCall call(context);
     for (int k = 0; k < TF_NumInputs(context); ++k) call.take(k);
-    const auto count = static_cast<std::size_t>(TF_NumOutputs(context));
-    const auto compiled = static_cast<Node*>(kernel)->compiled(call, count);
-    const Graph& graph = compiled->graph;
-    std::vector<sdk::Tensor> outputs(count);
-    std::vector<void*> results(count, nullptr);
-    std::map<int, const TF_Tensor*> shared;  // by value
-    for (std::size_t k = 0; k < count; ++k) {
-      const int number = static_cast<int>(k), root = graph.root(compiled->results[k]);
-      const Value &value = graph.at(compiled->results[k]), &source = graph.at(root);
-      if (source.known != nullptr) {
-        Value known = source;
-        known.dims = value.dims;
-        give_known(call, number, known);
-        continue;
-      }
-      const TF_Tensor* same = source.input >= 0 ? call.input(static_cast<std::size_t>(source.input))
-                              : shared.count(root) != 0 ? shared[root]
-                                                        : nullptr;
-      if (same == nullptr) {
-        results[k] = allocate(call, number, value, &outputs[k]);
-        shared[root] = outputs[k].get();
-        continue;
-      }
-      outputs[k] = reshaped(same, value.dims);
-      sdk::Status status;
-      TF_SetOutput(context, number, outputs[k].get(), status.get());
-      check(status);
-    }
-    put(call, *compiled, results);
+    give(call, *static_cast<Node*>(kernel));
   });
 }
+
+}  // namespace
+
+void give(NodeCall& call, Node& node) {
+  const auto count = static_cast<std::size_t>(TF_NumOutputs(call.get()));
+  const auto compiled = node.compiled(call, count);
+  const Graph& graph = compiled->graph;
+  std::vector<sdk::Tensor> outputs(count);
+  std::vector<void*> results(count, nullptr);
+  std::map<int, const TF_Tensor*> shared;  // by value
+  for (std::size_t k = 0; k < count; ++k) {
+    const int number = static_cast<int>(k), root = graph.root(compiled->results[k]);
+    const Value &value = graph.at(compiled->results[k]), &source = graph.at(root);
+    if (source.known != nullptr) {
+      Value known = source;
+      known.dims = value.dims;
+      give_known(call, number, known);
+      continue;
+    }
+    const TF_Tensor* same = source.input >= 0 ? call.input(static_cast<std::size_t>(source.input))
+                            : shared.count(root) != 0 ? shared[root]
+                                                      : nullptr;
+    if (same == nullptr) {
+      results[k] = allocate(call, number, value.type, value.dims, &outputs[k]);
+      shared[root] = outputs[k].get();
+      continue;
+    }
+    outputs[k] = reshaped(same, value.dims);
+    sdk::Status status;
+    TF_SetOutput(call.get(), number, outputs[k].get(), status.get());
+    check(status);
+  }
+  put(call, *compiled, results);
+}
+
+namespace {
 
 // ---- registration ----------------------------------------------------------------------------
 
@@ -202,4 +202,5 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
   drystone::gpu::add_rule_kernels();
   drystone::gpu::add_update_kernels();
   drystone::gpu::add_list_kernels();
+  drystone::gpu::add_random_kernels();
 }

@@ -16,11 +16,11 @@ constexpr std::size_t kWorkspace = std::size_t{64} << 20;
 constexpr std::uint32_t kMostTiles = 1024, kUnknown = ~0u;
 
 // What a window's algorithm depends on.
-using Key = std::array<std::int32_t, 15>;
+using Key = std::array<std::int32_t, 16>;
 Key key_of(const Window& w) {
   return {w.batch,    w.height,   w.width,    w.channels,   w.out_height, w.out_width, w.out_channels,
           w.filter_h, w.filter_w, w.stride_h, w.stride_w,   w.dilation_h, w.dilation_w, w.top,
-          w.left};
+          w.left,     w.tf32 ? 1 : 0};
 }
 
 // A product that computes the convolution: 1x1, every place.
@@ -36,6 +36,7 @@ Product product_of(const Window& w, Type type) {
   p.columns = w.out_channels;
   p.inner = std::int64_t{w.filter_h} * w.filter_w * w.channels;
   p.type = type;
+  p.tf32 = w.tf32;
   return p;
 }
 
@@ -69,7 +70,7 @@ struct Layers::Parts {
   std::unique_ptr<Lt> lt;
   std::unique_ptr<Dnn> dnn;
   bool lt_tried = false, dnn_tried = false;
-  using Widened = std::array<std::int32_t, 10>;
+  using Widened = std::array<std::int32_t, 11>;
   std::map<Widened, bool> widened;      // which way was quicker
   std::map<Key, std::uint32_t> splits;  // of windows that were tried: 0 where a library is quicker
   std::uint32_t* arrived = nullptr;     // of tilings
@@ -248,7 +249,8 @@ Work Layers::by_libraries(const Window& w, std::int32_t groups, Type type, const
 Work Layers::quickest_of_dnn(const Window& w, std::int32_t groups, Type type, const void* from,
                              const void* filter, const After& after, void* to, Work* pack) {
   const Parts::Widened key = {w.batch,    w.height,   w.width,  w.channels, w.out_channels, w.filter_h,
-                              w.filter_w, w.stride_h, w.stride_w, static_cast<std::int32_t>(type)};
+                              w.filter_w, w.stride_h, w.stride_w, static_cast<std::int32_t>(type),
+                              w.tf32 ? 1 : 0};
   const auto known = parts_->widened.find(key);
   if (known != parts_->widened.end()) {
     return by_dnn(w, groups, type, known->second, from, filter, after, to, pack);

@@ -27,7 +27,7 @@ struct Heuristic {
   float waves;
   int reserved[4];
 };
-enum : int { kCompute32F = 68 };
+enum : int { kCompute32F = 68, kComputeTf32 = 77 };
 enum : int { kReal32F = 0, kReal16F = 2, kReal16BF = 14 };
 enum : int { kDescTransA = 3, kDescTransB = 4, kDescEpilogue = 7, kDescBias = 8 };
 enum : int { kLayoutBatch = 5, kLayoutStride = 6 };
@@ -123,7 +123,8 @@ struct Call {
 
   bool describe(const Product& p, const void* bias, bool with_relu) {
     const int type = real_type(p.type);
-    if (functions().desc_create(&desc, kCompute32F, kReal32F) != 0) return false;
+    const int how = p.tf32 && p.type == Type::f32 ? kComputeTf32 : kCompute32F;
+    if (functions().desc_create(&desc, how, kReal32F) != 0) return false;
     const std::int32_t first = p.transpose_b, second = p.transpose_a;
     std::uint32_t epilogue = (bias != nullptr ? kBias : 0U) | (with_relu ? kRelu : 0U);
     if (epilogue == 0) epilogue = kPlain;
@@ -149,7 +150,7 @@ class Opened final : public Lt {
     const bool is_added = after.residual != nullptr;
     const Key key = {p.batch,  p.rows,   p.columns,     p.inner,   p.a_step,
                      p.b_step, p.type,   p.transpose_a, p.transpose_b,
-                     after.bias != nullptr, is_added, with_relu};
+                     p.tf32,   after.bias != nullptr, is_added, with_relu};
     const auto kept = chosen_.find(key);
     if (kept != chosen_.end() && kept->second == nullptr) return nullptr;
     const bool is_new = kept == chosen_.end();
@@ -177,7 +178,7 @@ class Opened final : public Lt {
  private:
   // Sizes, steps and type of a product, what is transposed, and what follows it.
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t,
-                         std::int64_t, Type, bool, bool, bool, bool, bool>;
+                         std::int64_t, Type, bool, bool, bool, bool, bool, bool>;
 
   Work nothing(const Key& key) {
     chosen_.emplace(key, nullptr);

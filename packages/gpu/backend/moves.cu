@@ -74,8 +74,8 @@ struct SegmentSumBody {
 
   DS_BOTH void operator()(std::uint32_t i) const {
     const std::int64_t segment = whole_at(segments, wide, i / sum.inner);
-    if (segment < 0) return;
-    if (segment >= static_cast<std::int64_t>(sum.count)) {
+    if (segment < 0 && !sum.all) return;
+    if (segment < 0 || segment >= static_cast<std::int64_t>(sum.count)) {
       alarm.raise();
       return;
     }

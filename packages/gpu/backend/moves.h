@@ -40,10 +40,11 @@ struct Gather {
 void run_gather(const Stream& stream, const Gather& gather, std::size_t size, const void* from,
                 const void* indices, bool wide, Alarm alarm, void* to);
 
-// to[segments[r], k] += from[r, k], of float32; numbers below 0 are left out, and the alarm is raised
-// for those that are too large.
+// to[segments[r], k] += from[r, k], of float32; numbers below 0 are left out, or are wrong where `all`
+// must be there, and the alarm is raised for those that are too large.
 struct SegmentSum {
   std::uint32_t count, inner;
+  bool all;
 };
 void run_segment_sum(const Stream& stream, const SegmentSum& sum, std::int64_t rows, const void* from,
                      const void* segments, bool wide, Alarm alarm, void* to);

@@ -17,6 +17,12 @@ Move move_of(const Dims& dims, const std::vector<std::int64_t>& from,
              const std::vector<std::int64_t>& to, std::int64_t from_first = 0,
              std::int64_t to_first = 0);
 
+// The value's elements as a move takes them; where it does not move any, the same under that shape.
+int moved(Building& b, int value, const Move& move, const Dims& dims);
+
+// Repeated to a shape that it broadcasts to; Refused where it does not.
+int spread(Building& b, int value, const Dims& dims);
+
 // With its dimensions in another order.
 int turned(Building& b, int value, const std::vector<std::int64_t>& order);
 

@@ -8,6 +8,9 @@
 #include "drystone/sdk/guard.hpp"
 #include "fuse.h"
 
+// Of a host that has no views.
+#pragma weak DS_ViewVariable
+
 namespace drystone::gpu {
 namespace {
 
@@ -87,7 +90,15 @@ void NodeCall::take(int input) {
 }
 
 void NodeCall::take(sdk::Tensor tensor, bool is_on_host) {
-  inputs_.push_back({std::move(tensor), is_on_host});
+  const TF_Tensor* const held = tensor.get();
+  inputs_.push_back(
+      {std::move(tensor), is_on_host, TF_TensorType(held), dims_of(held), TF_TensorData(held)});
+}
+
+void NodeCall::take_variable(int input) {
+  DS_View view = DS_VIEW_INIT;
+  if (DS_ViewVariable(context_, input, &view) == 0) throw AlreadyFailed();
+  inputs_.push_back({sdk::Tensor(), false, view.dtype, Dims(view.dims, view.dims + view.rank), view.data});
 }
 
 void* NodeCall::temporary(std::size_t bytes) {
@@ -97,6 +108,15 @@ void* NodeCall::temporary(std::size_t bytes) {
       TF_AllocateTemp(context_, TF_UINT8, &count, 1, nullptr, status.get()));
   check(status);
   return TF_TensorData(temporaries_.back().get());
+}
+
+void* allocate(const NodeCall& call, int output, Type type, const Dims& dims, sdk::Tensor* made) {
+  sdk::Status status;
+  const std::size_t bytes = at(count_of(dims)) * size_of(type);
+  *made = sdk::Tensor(TF_AllocateOutput(call.get(), output, dtype_of(type), dims.data(),
+                                        static_cast<int>(dims.size()), bytes, status.get()));
+  check(status);
+  return TF_TensorData(made->get());
 }
 
 sdk::Tensor reshaped(const TF_Tensor* from, const Dims& dims) {
@@ -114,13 +134,13 @@ sdk::Tensor reshaped(const TF_Tensor* from, const Dims& dims) {
 Node::Key Node::key_of(const NodeCall& call) {
   Key key;
   for (std::size_t k = 0; k < call.count(); ++k) {
-    const TF_Tensor* tensor = call.input(k);
-    key.insert(key.end(), {TF_TensorType(tensor), TF_NumDims(tensor)});
-    for (int d = 0; d < TF_NumDims(tensor); ++d) key.push_back(TF_Dim(tensor, d));
+    const Dims& dims = call.dims(k);
+    key.insert(key.end(), {call.dtype(k), static_cast<std::int64_t>(dims.size())});
+    key.insert(key.end(), dims.begin(), dims.end());
     if (!call.is_on_host(k)) continue;
-    const std::size_t bytes = TF_TensorByteSize(tensor), first = key.size();
+    const std::size_t bytes = TF_TensorByteSize(call.input(k)), first = key.size();
     key.resize(first + (bytes + sizeof(std::int64_t) - 1) / sizeof(std::int64_t));
-    if (bytes != 0) std::memcpy(&key[first], TF_TensorData(tensor), bytes);
+    if (bytes != 0) std::memcpy(&key[first], call.data(k), bytes);
   }
   return key;
 }
@@ -147,12 +167,10 @@ std::shared_ptr<const Compiled> Node::build(const NodeCall& call, std::size_t ou
   auto made = std::make_shared<Compiled>();
   Graph& graph = made->graph;
   for (std::size_t k = 0; k < call.count(); ++k) {
-    const TF_Tensor* tensor = call.input(k);
-    const Type type = type_of(TF_TensorType(tensor));
+    const Type type = type_of(call.dtype(k));
     if (type == Type::none) throw Refused("an input of a type that no kernel has");
-    made->inputs.push_back(call.is_on_host(k)
-                               ? graph.add_constant(type, dims_of(tensor), TF_TensorData(tensor))
-                               : graph.add_value(type, dims_of(tensor)));
+    made->inputs.push_back(call.is_on_host(k) ? graph.add_constant(type, call.dims(k), call.data(k))
+                                              : graph.add_value(type, call.dims(k)));
     graph.values.back().input = static_cast<int>(k);
   }
   const sdk::NodeView view(def_);
@@ -186,7 +204,7 @@ void put(NodeCall& call, const Compiled& compiled, const std::vector<void*>& res
   std::vector<void*> memory(graph.values.size(), nullptr);
   for (std::size_t k = 0; k < compiled.inputs.size(); ++k) {
     if (call.is_on_host(k)) continue;
-    memory[at(compiled.inputs[k])] = TF_TensorData(call.input(k));
+    memory[at(compiled.inputs[k])] = call.data(k);
   }
   auto* const scratch =
       compiled.scratch == 0 ? nullptr : static_cast<std::byte*>(call.temporary(compiled.scratch));

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "drystone/kernel_views.h"
 #include "drystone/kernels.h"
 #include "drystone/logging.h"
 #include "drystone/sdk/guard.hpp"
@@ -36,9 +37,14 @@ class NodeCall {
   // Another input; a missing one ends the call.
   void take(int input);
   void take(sdk::Tensor tensor, bool is_on_host);
+  // The value of the variable that an input stands for, to be read.
+  void take_variable(int input);
   std::size_t count() const { return inputs_.size(); }
-  const TF_Tensor* input(std::size_t k) const { return inputs_[k].tensor.get(); }
+  const TF_Tensor* input(std::size_t k) const { return inputs_[k].tensor.get(); }  // null: a variable
   bool is_on_host(std::size_t k) const { return inputs_[k].is_on_host; }
+  TF_DataType dtype(std::size_t k) const { return inputs_[k].dtype; }
+  const Dims& dims(std::size_t k) const { return inputs_[k].dims; }
+  void* data(std::size_t k) const { return inputs_[k].data; }
   // Memory of the device until the work that is put on the stream now is done.
   void* temporary(std::size_t bytes);
 
@@ -46,6 +52,9 @@ class NodeCall {
   struct Input {
     sdk::Tensor tensor;
     bool is_on_host;
+    TF_DataType dtype;
+    Dims dims;
+    void* data;
   };
   TF_OpKernelContext* context_;
   SP_Stream stream_ = nullptr;
@@ -59,6 +68,9 @@ class Failed : public std::runtime_error {
   explicit Failed(const sdk::Error& error) : std::runtime_error(error.message()), error(error) {}
   sdk::Error error;
 };
+
+// The host has said that the call failed.
+class AlreadyFailed {};
 
 class Node {
  public:
@@ -87,6 +99,12 @@ class Node {
 // or known.
 void put(NodeCall& call, const Compiled& compiled, const std::vector<void*>& results);
 
+// The outputs of a call whose inputs were taken.
+void give(NodeCall& call, Node& node);
+
+// An output of new memory, on the device or on the host.
+void* allocate(const NodeCall& call, int output, Type type, const Dims& dims, sdk::Tensor* made);
+
 // A new tensor over the memory of another.
 sdk::Tensor reshaped(const TF_Tensor* from, const Dims& dims);
 
@@ -100,6 +118,8 @@ void computed(TF_OpKernelContext* context, Body body) {
       return {TF_INVALID_ARGUMENT, refused.what()};
     } catch (const Failed& failed) {
       return failed.error;
+    } catch (const AlreadyFailed&) {
+      return {};
     } catch (const std::runtime_error& failed) {
       return {TF_INTERNAL, failed.what()};
     }
@@ -115,7 +135,7 @@ inline void check(sdk::Status& status) {
   if (const sdk::Error error = status.take(); !error.ok()) throw Failed(error);
 }
 
-// Registration: kernels_of_rules.cc, updates.cc, lists.cc.
+// Registration: kernels_of_rules.cc, updates.cc, lists.cc, randoms.cc.
 struct Registered {
   const char* op;
   void* (*create)(TF_OpKernelConstruction*);
@@ -128,6 +148,7 @@ void add_kernel(const Registered& kernel);
 void add_rule_kernels();
 void add_update_kernels();
 void add_list_kernels();
+void add_random_kernels();
 
 // The node of a construction as bytes; throws Failed.
 std::string def_of(TF_OpKernelConstruction* construction);

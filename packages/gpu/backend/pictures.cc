@@ -70,7 +70,7 @@ Window window_of(const Building& b, const Dims& from, std::int64_t filter_h, std
   return {small(from[0]),      small(from[1]),     small(from[2]),    small(from[3]),
           small(down.count),   small(over.count),  small(from[3]),    small(filter_h),
           small(filter_w),     small(strides[h]),  small(strides[wide]), small(dilations[h]),
-          small(dilations[wide]), small(down.before), small(over.before)};
+          small(dilations[wide]), small(down.before), small(over.before), b.is_approximate()};
 }
 
 Dims shape_of(const Window& w, std::int32_t channels) {

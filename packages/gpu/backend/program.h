@@ -82,13 +82,20 @@ struct PoolGradients {
   Window window;
   Pooling pooling;
 };
+// Inputs: the picture and the gradient.
+struct FilterGradients {
+  Window window;
+  std::int32_t groups;
+};
 // What each place of a window sees, as rows.
 struct Patches {
   Window window;
 };
-// Rows of `inner` elements added to that which a segment's number names; those below 0 are left out.
+// Rows of `inner` elements added to that which a segment's number names; those below 0 are left out,
+// or wrong where `all` must be there.
 struct Segments {
   std::uint32_t count, inner;
+  bool all;
 };
 struct Resizes {
   Resize resize;
@@ -108,8 +115,8 @@ struct Layer {
 };
 
 using Detail = std::variant<Elementwise, Moves, Gathering, OneHots, Mirroring, Reducing, Softmaxing,
-                            Normalizing, Extremes, Attending, Pools, PoolGradients, Patches,
-                            Segments, Resizes, Layer>;
+                            Normalizing, Extremes, Attending, Pools, PoolGradients,
+                            FilterGradients, Patches, Segments, Resizes, Layer>;
 
 struct Operation {
   Detail detail;

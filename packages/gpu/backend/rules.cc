@@ -37,8 +37,9 @@ bool is_of_shapes(std::string_view name) {
 
 std::vector<Rule> every_rule() {
   std::vector<Rule> all;
-  for (const auto& family : {elementwise_rules(), shape_rules(), moving_rules(), joining_rules(),
-                             layer_rules(), window_gradient_rules(), gradient_rules(), normalization_rules()}) {
+  for (const auto& family :
+       {elementwise_rules(), shape_rules(), moving_rules(), joining_rules(), layer_rules(),
+        product_rules(), window_gradient_rules(), gradient_rules(), normalization_rules()}) {
     all.insert(all.end(), family.begin(), family.end());
   }
   return all;

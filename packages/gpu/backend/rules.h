@@ -44,6 +44,8 @@ class Building {
   std::vector<std::int64_t> integers(std::string_view name) const {
     return node_.attr(name).integers();
   }
+  // Whether the session lets results be close instead of nearly equal.
+  bool is_approximate() const { return text("_numeric", "") == "approximate"; }
   Type named_type(std::string_view name, Type otherwise) const {
     const auto dtype = node_.attr(name).type();
     return dtype.has_value() ? type_of(*dtype) : otherwise;
@@ -82,8 +84,14 @@ std::vector<Rule> shape_rules();
 std::vector<Rule> moving_rules();
 std::vector<Rule> joining_rules();
 std::vector<Rule> layer_rules();
+std::vector<Rule> product_rules();
 std::vector<Rule> window_gradient_rules();
 std::vector<Rule> gradient_rules();
 std::vector<Rule> normalization_rules();
+
+// Rules of more than one op: rows that indices name, and rows added by their numbers, of which one
+// below 0 is left out, or wrong where `all` must be there.
+void gather_rows(Building& building);
+int sum_of_segments(Building& building, int data, int places, std::int64_t count, bool all);
 
 }  // namespace drystone::gpu

@@ -147,19 +147,7 @@ void sparse_cross_entropy(Building& b) {
 
 // data, segments, how many there are
 void segment_sum(Building& b) {
-  const Dims from = b.dims(0), places = b.dims(1);
-  const std::int64_t count = b.graph.scalar(b.in[2]);
-  if (count < 0 || places.size() > from.size() ||
-      !std::equal(places.begin(), places.end(), from.begin())) {
-    throw Refused("segments of other shape");
-  }
-  Dims dims(from.begin() + static_cast<std::ptrdiff_t>(places.size()), from.end());
-  Segments detail = {static_cast<std::uint32_t>(count), static_cast<std::uint32_t>(count_of(dims))};
-  dims.insert(dims.begin(), count);
-  const Type type = b.type(0);
-  const int data = type == Type::f32 ? b.in[0] : b.compute(Code::same, {b.in[0]}, Type::f32);
-  const int sum = b.graph.add(detail, {data, b.in[1]}, Type::f32, dims);
-  b.out[0] = type == Type::f32 ? sum : b.compute(Code::same, {sum}, type);
+  b.out[0] = sum_of_segments(b, b.in[0], b.in[1], b.graph.scalar(b.in[2]), false);
 }
 
 }  // namespace
@@ -185,6 +173,22 @@ std::vector<Rule> gradient_rules() {
       {"SparseSoftmaxCrossEntropyWithLogits", sparse_cross_entropy, kFloats},
       {"UnsortedSegmentSum", segment_sum, kFloats, 4},
   };
+}
+
+int sum_of_segments(Building& b, int data, int places, std::int64_t count, bool all) {
+  const Dims from = b.graph.at(data).dims, segments = b.graph.at(places).dims;
+  if (count < 0 || segments.size() > from.size() ||
+      !std::equal(segments.begin(), segments.end(), from.begin())) {
+    throw Refused("segments of other shape");
+  }
+  Dims dims(from.begin() + static_cast<std::ptrdiff_t>(segments.size()), from.end());
+  const Segments detail = {static_cast<std::uint32_t>(count),
+                           static_cast<std::uint32_t>(count_of(dims)), all};
+  dims.insert(dims.begin(), count);
+  const Type type = b.graph.at(data).type;
+  const int wide = type == Type::f32 ? data : b.compute(Code::same, {data}, Type::f32);
+  const int sum = b.graph.add(detail, {wide, places}, Type::f32, dims);
+  return type == Type::f32 ? sum : b.compute(Code::same, {sum}, type);
 }
 
 }  // namespace drystone::gpu

@@ -1,4 +1,4 @@
-// Layers: products, convolutions, pooling, normalization, resizing.
+// Layers: convolutions, pooling, resizing.
 #include <algorithm>
 
 #include "pictures.h"
@@ -61,6 +61,7 @@ void depthwise(Building& b) {
   b.out[0] = as_given(b, b.graph.add(layer, {picture, b.in[1]}, b.type(0), dims));
 }
 
+// Of a convolution in groups, of which a depthwise one has one for each channel.
 void transposed(Building& b) {
   const Dims sizes = sizes_of(b, b.in[0]), filter = b.dims(1);
   const int gradient = channels_last(b, b.in[2]);
@@ -70,9 +71,14 @@ void transposed(Building& b) {
   layer.kind = LayerKind::transposed;
   layer.window = window_of(b, sizes, filter[0], filter[1], {});
   Window& w = layer.window;
-  w.out_channels = static_cast<std::int32_t>(filter[3]);
-  if (shape_of(w, w.out_channels) != given || filter[2] != w.channels)
+  const bool is_depthwise = b.op() != "Conv2DBackpropInput";
+  if (filter[2] == 0 || w.channels % filter[2] != 0) throw Refused("a filter of other channels");
+  layer.groups = static_cast<std::int32_t>(is_depthwise ? w.channels : w.channels / filter[2]);
+  w.out_channels = static_cast<std::int32_t>(is_depthwise ? filter[2] * filter[3] : filter[3]);
+  if (shape_of(w, w.out_channels) != given || w.out_channels % layer.groups != 0 ||
+      (is_depthwise && filter[2] != w.channels)) {
     throw Refused("a gradient of other shape");
+  }
   layer.channels = w.channels;
   b.out[0] = as_given(b, b.graph.add(layer, {gradient, b.in[1]}, b.type(2), sizes));
 }
@@ -86,37 +92,6 @@ void pool(Building& b) {
   detail.window = pool_of(b, b.graph.at(picture).dims, around);
   const Dims dims = shape_of(detail.window, detail.window.channels);
   b.out[0] = as_given(b, b.graph.add(detail, {picture}, b.type(0), dims));
-}
-
-// ---- Products --------------------------------------------------------------------------------
-
-void product(Building& b) {
-  const Dims a = b.dims(0), c = b.dims(1);
-  if (a.size() < 2 || c.size() < 2) throw Refused("no matrices");
-  const bool batched = b.op() != "MatMul";
-  Layer layer = {};
-  layer.kind = LayerKind::product;
-  Product& p = layer.product;
-  p.transpose_a = b.flag(batched ? "adj_x" : "transpose_a");
-  p.transpose_b = b.flag(batched ? "adj_y" : "transpose_b");
-  p.type = b.type(0);
-  const Dims batch_a(a.begin(), a.end() - 2), batch_c(c.begin(), c.end() - 2);
-  Dims dims = broadcast({batch_a, batch_c});
-  const std::int64_t count = count_of(dims), count_a = count_of(batch_a),
-                     count_c = count_of(batch_c);
-  if ((count_a != count && count_a != 1) || (count_c != count && count_c != 1)) {
-    throw Refused("batches that are repeated in part");
-  }
-  p.batch = count;
-  p.rows = a[a.size() - (p.transpose_a ? 1 : 2)];
-  p.inner = a[a.size() - (p.transpose_a ? 2 : 1)];
-  p.columns = c[c.size() - (p.transpose_b ? 2 : 1)];
-  if (c[c.size() - (p.transpose_b ? 1 : 2)] != p.inner) throw Refused("matrices that do not fit");
-  p.a_step = count_a == 1 ? 0 : p.rows * p.inner;
-  p.b_step = count_c == 1 ? 0 : p.inner * p.columns;
-  layer.channels = p.columns;
-  dims.insert(dims.end(), {p.rows, p.columns});
-  b.out[0] = b.graph.add(layer, {b.in[0], b.in[1]}, b.type(0), dims);
 }
 
 // ---- Others ----------------------------------------------------------------------------------
@@ -150,12 +125,10 @@ void resize(Building& b) {
 
 std::vector<Rule> layer_rules() {
   return {
-      {"MatMul", product, kFloats, 0, nullptr, true},
-      {"BatchMatMul", product, kFloats, 0, nullptr, true},
-      {"BatchMatMulV2", product, kFloats, 0, nullptr, true},
       {"Conv2D", convolution, kFloats, 0, known_format, true},
       {"DepthwiseConv2dNative", depthwise, kFloats, 0, known_format, true},
       {"Conv2DBackpropInput", transposed, kFloats, 1, known_format, true},
+      {"DepthwiseConv2dNativeBackpropInput", transposed, kFloats, 1, known_format, true},
       {"MaxPool", pool, kFloats, 0, known_format},
       {"AvgPool", pool, kFloats, 0, known_format},
       {"ResizeBilinear", resize, kFloats, 2},

@@ -28,16 +28,25 @@ Move move_of(const Dims& dims, const std::vector<std::int64_t>& from,
   return move;
 }
 
-namespace {
-
-int moved(Building& b, int from, Move move, Dims dims) {
+int moved(Building& b, int value, const Move& move, const Dims& dims) {
+  const bool is_all = count_of(b.graph.at(value).dims) == count_of(dims) && move.from_first == 0;
+  if (is_all && (move.rank == 0 || (move.rank == 1 && move.from[0] == 1)))
+    return b.graph.reshaped(value, dims);
   Moves detail;
   detail.parts.push_back(move);
-  const Type type = b.graph.at(from).type;
-  return b.graph.add(std::move(detail), {from}, type, std::move(dims));
+  return b.graph.add(std::move(detail), {value}, b.graph.at(value).type, dims);
 }
 
-}  // namespace
+int spread(Building& b, int value, const Dims& dims) {
+  const Dims from = b.graph.at(value).dims;
+  if (broadcast({from, dims}) != dims) throw Refused("shapes that do not broadcast");
+  std::vector<std::int64_t> walk = strides_of(from);
+  for (std::size_t k = 0; k < from.size(); ++k) {
+    if (from[k] == 1) walk[k] = 0;
+  }
+  walk.insert(walk.begin(), dims.size() - from.size(), 0);
+  return moved(b, value, move_of(dims, walk, strides_of(dims)), dims);
+}
 
 int turned(Building& b, int value, const std::vector<std::int64_t>& order) {
   const Dims from = b.graph.at(value).dims;
@@ -50,9 +59,7 @@ int turned(Building& b, int value, const std::vector<std::int64_t>& order) {
     dims.push_back(from[k]);
     walk.push_back(strides[k]);
   }
-  const Move move = move_of(dims, walk, strides_of(dims));
-  const bool stays = move.rank == 0 || (move.rank == 1 && move.from[0] == 1);
-  return stays ? b.graph.reshaped(value, dims) : moved(b, value, move, dims);
+  return moved(b, value, move_of(dims, walk, strides_of(dims)), dims);
 }
 
 namespace {
@@ -264,17 +271,7 @@ void split_v(Building& b) {
 
 void unpack(Building& b) { split_by(b, 0, b.integer("axis", 0), Dims(b.out.size(), 1), true); }
 
-void broadcast_to(Building& b) {
-  const Dims dims = b.graph.whole(b.in[1]);
-  const Dims& from = b.dims(0);
-  if (broadcast({from, dims}) != dims) throw Refused("shapes that do not broadcast");
-  std::vector<std::int64_t> walk = strides_of(from);
-  for (std::size_t k = 0; k < from.size(); ++k) {
-    if (from[k] == 1) walk[k] = 0;
-  }
-  walk.insert(walk.begin(), dims.size() - from.size(), 0);
-  b.out[0] = moved(b, b.in[0], move_of(dims, walk, strides_of(dims)), dims);
-}
+void broadcast_to(Building& b) { b.out[0] = spread(b, b.in[0], b.graph.whole(b.in[1])); }
 
 void tile(Building& b) {
   const Dims times = b.graph.whole(b.in[1]);
@@ -362,12 +359,15 @@ void alike(Building& b) {
   b.out[0] = moved(b, one, move_of(dims, none, strides_of(dims)), dims);
 }
 
-void gather(Building& b) {
+}  // namespace
+
+// params, indices and, of GatherV2, the axis
+void gather_rows(Building& b) {
   const Dims& from = b.dims(0);
   const Dims& places = b.dims(1);
   const auto batch = static_cast<std::size_t>(b.integer("batch_dims", 0));
   if (batch > places.size()) throw Refused("batch_dims of no dimensions");
-  const std::int64_t named = b.in.size() > 2 ? b.graph.scalar(b.in[2]) : 0;
+  const std::int64_t named = b.in.size() > 2 ? b.graph.scalar(b.in[2]) : static_cast<std::int64_t>(batch);
   const auto axis = static_cast<std::size_t>(axis_of(named, from.size()));
   if (axis < batch || from[axis] == 0) throw Refused("an axis that cannot be gathered along");
   const auto product = [](auto begin, auto end) {
@@ -389,6 +389,8 @@ void gather(Building& b) {
   dims.insert(dims.end(), at(from, axis + 1), from.end());
   b.out[0] = b.graph.add(detail, {b.in[0], b.in[1]}, b.type(0), dims);
 }
+
+namespace {
 
 void one_hot(Building& b) {
   Dims dims = b.dims(0);
@@ -456,8 +458,8 @@ std::vector<Rule> moving_rules() {
       {"Fill", fill, kAny, 1},
       {"ZerosLike", alike, kAny},
       {"OnesLike", alike, kAny},
-      {"Gather", gather, kAny},
-      {"GatherV2", gather, kAny, 4},
+      {"Gather", gather_rows, kAny},
+      {"GatherV2", gather_rows, kAny, 4},
       {"OneHot", one_hot, kAny, 2},
       {"DepthToSpace", blocks, kAny, 0, nhwc_alone},
       {"SpaceToDepth", blocks, kAny, 0, nhwc_alone},

@@ -7,7 +7,11 @@
 #include <numeric>
 
 #include "drystone/kernels_experimental.h"
+#include "moving.h"
 #include "node.h"
+
+// Of a host that has no views.
+#pragma weak DS_ViewVariable
 
 namespace drystone::gpu {
 namespace {
@@ -78,6 +82,21 @@ void adam(Building& b) {
   b.out[0] = s.sub(b.in[0], s.div(s.mul(way, alpha), least));
 }
 
+// var, indices, updates: of rows, each of which may come more than once.
+void scatter(Building& b, Code code) {
+  const Dims rows = b.dims(0), places = b.dims(1);
+  int updates = b.in[2];
+  if (rows.empty()) throw Refused("a variable without rows");
+  Dims dims = places;
+  dims.insert(dims.end(), rows.begin() + 1, rows.end());
+  if (b.dims(2).empty()) updates = spread(b, updates, dims);
+  if (b.graph.at(updates).dims != dims) throw Refused("updates of other shape");
+  const int sum = sum_of_segments(b, updates, b.in[1], rows[0], true);
+  b.out[0] = b.compute(code, {b.in[0], sum}, b.type(0));
+}
+void scatter_add(Building& b) { scatter(b, Code::add); }
+void scatter_sub(Building& b) { scatter(b, Code::sub); }
+
 // var, accum, lr, grad
 void adagrad(Building& b) {
   const Sums s(b);
@@ -120,6 +139,10 @@ const std::vector<Update>& all_updates() {
       {{"AssignSubVariableOp", assign_sub, kFloats}, 1, false, "dtype"},
       {{"AssignAdd", assign_add, kFloats}, 1, true},
       {{"AssignSub", assign_sub, kFloats}, 1, true},
+      {{"ResourceScatterAdd", scatter_add, kFloats}, 1, false, "dtype"},
+      {{"ResourceScatterSub", scatter_sub, kFloats}, 1, false, "dtype"},
+      {{"ScatterAdd", scatter_add, kFloats}, 1, true},
+      {{"ScatterSub", scatter_sub, kFloats}, 1, true},
       {{"ResourceApplyGradientDescent", descend, kFloats}, 1, false},
       {{"ApplyGradientDescent", descend, kFloats}, 1, true},
       {{"ResourceApplyMomentum", momentum, kFloats}, 2, false},
@@ -238,6 +261,26 @@ void assign_ref(void* kernel, TF_OpKernelContext* context) {
   });
 }
 
+// ---- values that are read --------------------------------------------------------------------
+
+void* create_gather(TF_OpKernelConstruction* construction) {
+  return created(construction, [&]() -> void* {
+    static const Rule rule = {"ResourceGather", gather_rows, kAny};
+    return new Node(def_of(construction), rule);
+  });
+}
+
+void destroy_gather(void* kernel) { delete static_cast<Node*>(kernel); }
+
+void gather(void* kernel, TF_OpKernelContext* context) {
+  computed(context, [&] {
+    NodeCall call(context);
+    call.take_variable(0);
+    call.take(1);
+    give(call, *static_cast<Node*>(kernel));
+  });
+}
+
 }  // namespace
 
 void add_update_kernels() {
@@ -245,6 +288,8 @@ void add_update_kernels() {
     for (const Update& one : all_updates()) {
       add_kernel({one.rule.op, create, compute, destroy, {}, {{one.attr, type}}});
     }
+    if (DS_ViewVariable != nullptr)
+      add_kernel({"ResourceGather", create_gather, gather, destroy_gather, {}, {{"dtype", type}}});
     add_kernel({"AssignVariableOp", create_assign, assign, destroy_assign, {}, {{"dtype", type}}});
     add_kernel({"Assign", create_assign, assign_ref, destroy_assign, {}, {{"T", type}}});
   }

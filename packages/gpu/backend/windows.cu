@@ -8,6 +8,20 @@
 namespace drystone::gpu {
 namespace {
 
+// A factor as the units of a GPU take it that compute in TF32. Its other threads do not round.
+DS_BOTH float factor(const void* data, Type type, std::uint32_t at, bool tf32) {
+  const float value = load<float>(data, type, at);
+#if !defined(__CUDA_ARCH__)
+  const std::uint32_t bits = bits_of_float(value);
+  if (tf32 && type == Type::f32 && (bits & 0x7F800000u) != 0x7F800000u) {
+    return float_of_bits((bits + 0x1000u) & ~0x1FFFu);
+  }
+#else
+  static_cast<void>(tf32);
+#endif
+  return value;
+}
+
 // Width channels by one thread.
 template <int Width>
 struct PoolBody {
@@ -130,8 +144,8 @@ struct ConvolutionBody {
         const std::uint32_t at = ((p.picture * w.height + y) * w.width + x) * w.channels + first;
         const std::uint32_t tap = (fy * w.filter_w + fx) * depth * w.out_channels + p.channel;
         for (std::int32_t c = 0; c < depth; ++c) {
-          sum +=
-              load<float>(from, type, at + c) * load<float>(filter, type, tap + c * w.out_channels);
+          sum += factor(from, type, at + c, w.tf32) *
+                 factor(filter, type, tap + c * w.out_channels, w.tf32);
         }
       }
     }
@@ -139,10 +153,11 @@ struct ConvolutionBody {
   }
 };
 
-// Filter [filter_h, filter_w, channels, out_channels]; the result is [batch, height, width,
+// Filter [filter_h, filter_w, channels / groups, out_channels]; the result is [batch, height, width,
 // channels].
 struct TransposedBody {
   Window w;
+  std::int32_t groups;
   Type type;
   const void *from, *filter;
   After after;
@@ -150,6 +165,8 @@ struct TransposedBody {
 
   DS_BOTH void operator()(std::uint32_t i) const {
     const Place p(i, w.height, w.width, w.channels);
+    const std::int32_t depth = w.channels / groups, count = w.out_channels / groups;
+    const std::int32_t first = p.channel / depth * count;
     float sum = 0.0f;
     for (std::int32_t fy = 0; fy < w.filter_h; ++fy) {
       const std::int32_t y = p.row + w.top - fy * w.dilation_h;
@@ -159,15 +176,50 @@ struct TransposedBody {
         if (x < 0 || x % w.stride_w != 0 || x / w.stride_w >= w.out_width) continue;
         const std::uint32_t at =
             ((p.picture * w.out_height + y / w.stride_h) * w.out_width + x / w.stride_w) *
-            w.out_channels;
+                w.out_channels +
+            first;
         const std::uint32_t tap =
-            ((fy * w.filter_w + fx) * w.channels + p.channel) * w.out_channels;
-        for (std::int32_t c = 0; c < w.out_channels; ++c) {
+            ((fy * w.filter_w + fx) * depth + p.channel % depth) * w.out_channels + first;
+        for (std::int32_t c = 0; c < count; ++c) {
           sum += load<float>(from, type, at + c) * load<float>(filter, type, tap + c);
         }
       }
     }
     store(to, type, i, finished(after, type, i, p.channel, sum));
+  }
+};
+
+struct Add {
+  DS_BOTH float operator()(float a, float b) const { return a + b; }
+};
+
+// The filter's gradient: each element is a sum over all places, by a team.
+struct FilterGradientBody {
+  Window w;
+  std::int32_t groups;
+  Type type;
+  const void *picture, *gradient;
+  void* to;
+
+  DS_BOTH void operator()(std::uint32_t i, Team team) const {
+    const std::int32_t depth = w.channels / groups;
+    // Of [filter_h, filter_w, depth, out_channels]
+    const Place p(i / static_cast<std::uint32_t>(w.out_channels), w.filter_h, w.filter_w, depth);
+    const auto channel = static_cast<std::int32_t>(i % w.out_channels);
+    const std::int32_t from = channel / (w.out_channels / groups) * depth + p.channel;
+    const std::uint32_t places = w.batch * w.out_height * w.out_width;
+    float sum = 0.0f;
+    for (std::uint32_t at = team.index; at < places; at += team.size) {
+      const Place o(at, w.out_height, w.out_width, 1);
+      const std::int32_t y = o.row * w.stride_h - w.top + p.row * w.dilation_h;
+      const std::int32_t x = o.column * w.stride_w - w.left + p.column * w.dilation_w;
+      if (y < 0 || y >= w.height || x < 0 || x >= w.width) continue;
+      const std::uint32_t seen = ((o.picture * w.height + y) * w.width + x) * w.channels + from;
+      sum += load<float>(picture, type, seen) *
+             load<float>(gradient, type, at * w.out_channels + channel);
+    }
+    sum = team.all(sum, 0.0f, Add());
+    if (team.index == 0) store(to, type, i, sum);
   }
 };
 
@@ -257,7 +309,8 @@ struct ProductBody {
     const std::uint32_t a_next = p.transpose_a ? height : 1, b_next = p.transpose_b ? 1 : columns;
     float sum = 0.0f;
     for (std::uint32_t k = 0; k < inner; ++k) {
-      sum += load<float>(a, p.type, a_at + k * a_next) * load<float>(b, p.type, b_at + k * b_next);
+      sum += factor(a, p.type, a_at + k * a_next, p.tf32) *
+             factor(b, p.type, b_at + k * b_next, p.tf32);
     }
     store(to, p.type, i, finished(after, p.type, i, column, sum));
   }
@@ -287,10 +340,18 @@ void run_convolution(const Stream& stream, const Window& w, std::int32_t groups,
   each(stream, count, ConvolutionBody{w, groups, type, from, filter, after, to});
 }
 
-void run_transposed(const Stream& stream, const Window& w, Type type, const void* from,
-                    const void* filter, const After& after, void* to) {
+void run_transposed(const Stream& stream, const Window& w, std::int32_t groups, Type type,
+                    const void* from, const void* filter, const After& after, void* to) {
   const std::int64_t count = std::int64_t{w.batch} * w.height * w.width * w.channels;
-  each(stream, count, TransposedBody{w, type, from, filter, after, to});
+  each(stream, count, TransposedBody{w, groups, type, from, filter, after, to});
+}
+
+void run_filter_gradient(const Stream& stream, const Window& w, std::int32_t groups, Type type,
+                         const void* picture, const void* gradient, void* to) {
+  const std::int64_t count =
+      std::int64_t{w.filter_h} * w.filter_w * (w.channels / groups) * w.out_channels;
+  rows(stream, count, std::int64_t{w.batch} * w.out_height * w.out_width,
+       FilterGradientBody{w, groups, type, picture, gradient, to});
 }
 
 void run_patches(const Stream& stream, const Window& w, Type type, const void* from, void* to) {

@@ -7,11 +7,13 @@
 
 namespace drystone::gpu {
 
-// Sizes, and where windows begin; the filter is [filter_h, filter_w, ...].
+// Sizes, and where windows begin; the filter is [filter_h, filter_w, ...]. `tf32`: factors of
+// convolutions in float32 may be rounded to ten bits behind the point.
 struct Window {
   std::int32_t batch, height, width, channels;
   std::int32_t out_height, out_width, out_channels;
   std::int32_t filter_h, filter_w, stride_h, stride_w, dilation_h, dilation_w, top, left;
+  bool tf32;
 };
 
 // What follows a layer, in this order; null or none where it does not.
@@ -46,8 +48,12 @@ void run_convolution(const Stream& stream, const Window& window, std::int32_t gr
                      const void* from, const void* filter, const After& after, void* to);
 
 // The gradient to its input: from [batch, out_height, out_width, out_channels].
-void run_transposed(const Stream& stream, const Window& window, Type type, const void* from,
-                    const void* filter, const After& after, void* to);
+void run_transposed(const Stream& stream, const Window& window, std::int32_t groups, Type type,
+                    const void* from, const void* filter, const After& after, void* to);
+
+// The gradient to its filter, slowly where there are not many groups.
+void run_filter_gradient(const Stream& stream, const Window& window, std::int32_t groups, Type type,
+                         const void* picture, const void* gradient, void* to);
 
 // Rows [batch * out_height * out_width, filter_h * filter_w * channels] for a matrix product.
 void run_patches(const Stream& stream, const Window& window, Type type, const void* from, void* to);
@@ -62,12 +68,14 @@ struct Resize {
 void run_resize(const Stream& stream, const Resize& resize, Resizing how, std::int64_t count,
                 const void* from, void* to);
 
-// to[i, j] = after(sum over k of a[i, k] * b[k, j]): any product, slowly. Either may be transposed.
+// to[i, j] = after(sum over k of a[i, k] * b[k, j]): any product, slowly. Either may be transposed;
+// `tf32` as of windows.
 struct Product {
   std::int64_t batch, rows, columns, inner;
   std::int64_t a_step, b_step;  // elements from one matrix of the batch to the next
   bool transpose_a, transpose_b;
   Type type;
+  bool tf32;
 };
 void run_product(const Stream& stream, const Product& product, const void* a, const void* b,
                  const After& after, void* to);

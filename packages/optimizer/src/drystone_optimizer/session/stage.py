@@ -16,6 +16,7 @@ from drystone_optimizer.core.process_state import LEFT_OUT
 from drystone_optimizer.core.report import TOO_LATE, Report
 from drystone_optimizer.pipeline.fusions import fusions_only, without_fusions
 from drystone_optimizer.pipeline.pipeline import optimize_with_report
+from drystone_optimizer.session.ceiling import with_ceiling
 
 __all__ = [
     "fuse_for_session",
@@ -100,7 +101,7 @@ def _optimized(
         )
         if _leaves_out(report):
             LEFT_OUT.note("optimizer")
-        return after
+        return after if chosen.numeric != "approximate" else with_ceiling(after)
     except GraphError as error:  # a session that runs without optimizers runs with them, too
         LEFT_OUT.note("graph")
         text = f"the graph was not optimized and is left unchanged: {error.render()}"
