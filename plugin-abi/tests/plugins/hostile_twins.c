@@ -16,13 +16,14 @@ enum {
   kScalar,
   kMuch,
   kTwice,
+  kRight,
 };
 
 static TF_Tensor* bad_output(TF_OpKernelContext* ctx, const TF_Tensor* x, TF_Status* status) {
   const int64_t three[1] = {3}, two[2] = {2, 3}, negative[1] = {-6}, much[1] = {(int64_t)1 << 40};
   const int rank = TF_NumDims(x);
   int64_t twice[8];
-  for (int k = 0; k < rank; ++k) twice[k] = TF_Dim(x, k) * (k == 0 ? 2 : 1);
+  for (int k = 0; k < rank; ++k) twice[k] = TF_Dim(x, k) * (k == 0 && BAD == kTwice ? 2 : 1);
   TF_Tensor* other = NULL;
   switch (BAD) {
     case kShape: return TF_AllocateOutput(ctx, 0, TF_FLOAT, three, 1, 12, status);
@@ -35,6 +36,7 @@ static TF_Tensor* bad_output(TF_OpKernelContext* ctx, const TF_Tensor* x, TF_Sta
     case kScalar: return TF_AllocateOutput(ctx, 0, TF_FLOAT, NULL, 0, 4, status);
     case kMuch: return TF_AllocateOutput(ctx, 0, TF_FLOAT, much, 1, 4, status);
     case kTwice: return TF_AllocateOutput(ctx, 0, TF_FLOAT, twice, rank, 2 * TF_TensorByteSize(x), status);
+    case kRight: return TF_AllocateOutput(ctx, 0, TF_FLOAT, twice, rank, TF_TensorByteSize(x), status);
     default: return NULL;
   }
 }

@@ -15,7 +15,7 @@ from drystone_base.core.errors import BadRequest, DrystoneError, GraphError, nea
 from drystone_base.core.installed import declared
 from drystone_base.core.made_by import Makers, makers, name_makers
 from drystone_base.core.printable import warn
-from drystone_base.core.registered import DEVICE_ENTRY, ENTRY_FUNCTIONS, PASSES
+from drystone_base.core.registered import DEVICE_ENTRY, ENTRY_FUNCTIONS, ISOLATED_KERNELS, PASSES
 from drystone_base.executor.functions import FunctionCaller, call_function
 from drystone_base.executor.libraries import check_libraries
 from drystone_base.executor.plan import Plan, lower
@@ -185,6 +185,17 @@ class Preparing:
             plan.examples = batch_layout_of(graph, outputs, wanted, described)
         return plan
 
+    def _caller_for(self, graph: Graph, feeds: Sequence[Feed]) -> FunctionCaller:
+        """What runs the graph's functions; of its own where kernels are held to shapes."""
+        if not _holds_shapes():
+            return self.source.caller() if graph is self.graph else FunctionCaller(graph.functions)
+        from drystone_base.executor.stated_shapes import GivenToFunctions
+
+        caller = FunctionCaller(graph.functions)
+        named = (parse_tensor_name(feed.name) for feed in feeds)
+        caller.given = GivenToFunctions(graph, [(graph[name], k) for name, k in named])
+        return caller
+
     def _lower_graph(
         self,
         graph: Graph,
@@ -197,7 +208,7 @@ class Preparing:
         is_native = self.config.executor == "native"
         plan = self._plan_of(graph, fetches, feeds, targets, native=is_native)
         copies = any(_may_keep(i.op) for i in plan.instructions if i.op)
-        caller = self.source.caller() if graph is self.graph else FunctionCaller(graph.functions)
+        caller = self._caller_for(graph, feeds)
         has_value = [isinstance(self._find(name, "fetch"), tuple) for name in fetches]
         if not is_native:
             return Prepared(feeds, has_value, copies, caller, plan)
@@ -368,3 +379,12 @@ def _may_keep(op: str) -> bool:
     """Whether a value that goes into the op may be held after the run: in a variable, a queue."""
     definition = find(op)
     return definition is None or (definition.is_stateful and not definition.keeps_no_input)
+
+
+def _holds_shapes() -> bool:
+    """Whether there may be kernels that are held to the shapes that are known."""
+    if ISOLATED_KERNELS or not ENTRY_FUNCTIONS:
+        return bool(ISOLATED_KERNELS)
+    from drystone_base.host.library import all_are_vouched_for
+
+    return not all_are_vouched_for()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Sequence
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +16,9 @@ from drystone_base.graph import FunctionLibrary, Graph, validate
 from drystone_base.kernels import Array, Call
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.state.runtime import Runtime
+
+if TYPE_CHECKING:
+    from drystone_base.executor.stated_shapes import GivenToFunctions
 
 __all__ = ["FunctionCaller", "call_function"]
 
@@ -28,12 +32,14 @@ class FunctionCaller:
     """Runs functions of one library; lowered plans are kept.
 
     ``place``, if set, places the nodes of the body of the function that it is told for the native
-    executor, and gives the types of the devices of plugins.
+    executor, and gives the types of the devices of plugins. ``given``, if set, says what is
+    known of the arguments of functions.
     """
 
     def __init__(self, library: FunctionLibrary) -> None:
         self.library = library
         self.place: Callable[[Graph, str], Collection[str]] | None = None
+        self.given: GivenToFunctions | None = None
         self._plans: dict[tuple[str, str, bool], Plan] = {}
         self._types: dict[str, list[DType]] = {}
         self._lock = threading.Lock()
@@ -49,6 +55,7 @@ class FunctionCaller:
                 validate(body.graph, body.results)  # they give what the signature says
                 place = self.place if native else None
                 types = () if place is None else place(body.graph, function.name)
+                given = None if self.given is None else partial(self.given.of, function)
                 self._plans[key] = lower(
                     body.graph,
                     fetches,
@@ -57,6 +64,7 @@ class FunctionCaller:
                     call_function=call_function,
                     native=native,
                     device_types=types,
+                    given=given,
                 )
             return self._plans[key]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from drystone_base.executor.micro_batches import BatchLayout, NotBatchwise
     from drystone_base.executor.selection import Candidate
     from drystone_base.executor.stated_shapes import StatedShapes
+    from drystone_base.inference.calls import Given
 
 __all__ = ["Instruction", "Kind", "Loop", "OnDevice", "Plan", "can_run", "lower", "runs_itself"]
 
@@ -195,18 +196,19 @@ def lower(
     call_function: Kernel,
     native: bool = False,
     device_types: Collection[str] = (),
+    given: Callable[[], Sequence[Given] | None] | None = None,
 ) -> Plan:
     """The plan that computes ``fetches``, runs ``targets`` and takes ``feeds``.
 
     Only what they need is looked at. ``call_function`` is the kernel for nodes whose op is a
     function of the graph's library. ``native``: plugins' kernels are left to the host library.
     ``device_types``: nodes that were placed on devices of these types run there, where plugins have
-    kernels for them.
+    kernels for them. ``given`` says what is known of the feeds, where these are arguments.
     Raises ``GraphError`` for an invalid node that is reached and ``UnsupportedOp``
     (``op-not-implemented``, ``op-unknown``) for one without a kernel.
     """
     lowering = _Lowering(graph, fetches, targets, feeds, call_function, native)
-    lowering.device_types = device_types
+    lowering.device_types, lowering.given = device_types, given
     return lowering.build()
 
 
@@ -222,6 +224,7 @@ class _Lowering:
     ) -> None:
         self.native = native
         self.device_types: Collection[str] = ()
+        self.given: Callable[[], Sequence[Given] | None] | None = None
         self.graph, self.fetches, self.targets, self.feeds = graph, fetches, targets, feeds
         self.call_function = call_function
         self.plugin_kernels = _plugin_kernels()
@@ -321,7 +324,7 @@ class _Lowering:
         """What inference knows of what is lowered."""
         from drystone_base.executor.stated_shapes import StatedShapes
 
-        return StatedShapes(self.graph, self.needed, self.fed)
+        return StatedShapes(self.graph, self.needed, self.fed, self.given)
 
     def _kernel(self, node: Node, definition: OpDef | None) -> Kernel | None:
         if node.op in _KINDS:

@@ -21,6 +21,7 @@ from drystone_base.host.status import Status
 __all__ = [
     "HostLibrary",
     "aliases",
+    "all_are_vouched_for",
     "inspect_file",
     "is_vouched_for",
     "known_entries",
@@ -53,11 +54,18 @@ _list_aliases = declare("DS_ListAliases", None, ctypes.c_void_p, ctypes.c_void_p
 
 _VOUCHED: Final[set[str]] = set()
 """Paths of trusted libraries."""
+_OPENED: Final[set[str]] = set()
+"""Paths of all that were opened."""
 
 
 def is_vouched_for(path: str) -> bool:
     """Whether the library of a path is trusted, as the host lists it."""
     return os.path.realpath(path) in _VOUCHED
+
+
+def all_are_vouched_for() -> bool:
+    """Whether every library that was opened is trusted."""
+    return _OPENED <= _VOUCHED
 
 
 class HostLibrary:
@@ -69,6 +77,7 @@ class HostLibrary:
     __slots__ = ("_handle", "name", "path")
 
     def __init__(self, handle: int, path: str, name: str) -> None:
+        _OPENED.add(path)
         self._handle = handle
         self.path = path
         self.name = name

@@ -2,5 +2,6 @@
 
 from drystone_base.inference.shapes._engine import Inference, Known, infer, relax
 from drystone_base.inference.shapes._incremental import Shapes
+from drystone_base.inference.shapes._registry import contradict
 
-__all__ = ["Inference", "Known", "Shapes", "infer", "relax"]
+__all__ = ["Inference", "Known", "Shapes", "contradict", "infer", "relax"]

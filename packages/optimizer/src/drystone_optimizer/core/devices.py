@@ -10,7 +10,16 @@ from drystone_base.core.registered import ENTRY_FUNCTIONS
 from drystone_base.graph import Graph
 from drystone_base.graph.calls import called, called_by_proto
 
-__all__ = ["DEFAULT_TYPE", "device_type", "device_types", "host_of", "is_missing", "types_there"]
+__all__ = [
+    "DEFAULT_TYPE",
+    "all_device_types",
+    "body_types",
+    "device_type",
+    "device_types",
+    "host_of",
+    "is_missing",
+    "types_there",
+]
 
 DEFAULT_TYPE: Final = "CPU"
 _CPU: Final = frozenset({DEFAULT_TYPE})

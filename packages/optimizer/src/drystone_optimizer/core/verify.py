@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NoReturn
 
 from drystone_base.core.dtypes import DType
@@ -10,6 +10,7 @@ from drystone_base.core.errors import PluginError
 from drystone_base.graph import Graph, Node, parse_tensor_name, topological_order, validate
 from drystone_base.graph.validate import output_dtypes
 from drystone_base.ops.defs import find
+from drystone_optimizer.core.devices import all_device_types
 
 __all__ = ["verify"]
 
@@ -22,7 +23,9 @@ def verify(before: Graph, after: Graph, fetches: Sequence[str], preserved: Itera
 
     Every preserved node is there; every fetch has the dtype that it had; every op is known, or was
     in the graph before; nodes that are new, or read from new ones, agree with their op definitions;
-    there is no cycle, nor has it become a multiple of what it was.
+    there is no cycle, nor has it become a multiple of what it was. The same goes for the bodies of
+    functions that are new, or others than before. Raises ``GraphError`` too, as
+    :func:`~drystone_base.graph.validate` does, and for devices that cannot be understood.
     """
     _check_size(before, after)
     for name in preserved:
@@ -33,23 +36,48 @@ def verify(before: Graph, after: Graph, fetches: Sequence[str], preserved: Itera
                 "fetches, feeds and kept nodes under their names",
                 code="optimizer-lost-node",
             )
-    _check_ops(before, after)
+    known = _KnownOps(before)
+    known.check(after, after)
     validate(after, _affected(before, after))
     topological_order(after)
+    for body in _changed_bodies(before, after):
+        known.check(body, after, inside=True)
+        validate(body)
+        topological_order(body)
+    all_device_types(after)
     for fetch in fetches:
         _check_fetch(before, after, fetch)
 
 
 def _check_size(before: Graph, after: Graph) -> None:
     """What is done to each node from here on would take the program's time and memory."""
-    most = _TIMES * len(before) + _MORE
-    if len(after) > most:
+    was, now = _size(before), _size(after)
+    most = _TIMES * was + _MORE
+    if now > most:
         _refuse(
-            f"a graph of {len(before)} nodes does not grow beyond {most}",
-            f"{len(after)} nodes",
+            f"a graph of {was} nodes does not grow beyond {most}",
+            f"{now} nodes",
             "a graph that is not much larger than the one before",
             code="optimizer-grown-graph",
         )
+
+
+def _size(graph: Graph) -> int:
+    return len(graph) + sum(function.node_count for function in graph.functions)
+
+
+def _changed_bodies(before: Graph, after: Graph) -> Iterator[Graph]:
+    """Bodies of the functions of ``after`` that ``before`` has not, or others.
+
+    Raises ``GraphError`` (``bad-function``) for one that does not hang together. Left out are those
+    whose attributes their callers fill in.
+    """
+    for function in after.functions:
+        former = before.functions.get(function.name)
+        if former is function or (former is not None and former.proto == function.proto):
+            continue
+        if not function.signature.attrs:
+            yield function.body(after.functions).graph
 
 
 def _affected(before: Graph, after: Graph) -> list[Node]:
@@ -64,24 +92,34 @@ def _affected(before: Graph, after: Graph) -> list[Node]:
     return [n for n in after if n in changed or any(s in changed for s, _ in n.inputs)]
 
 
-def _check_ops(before: Graph, after: Graph) -> None:
-    tolerated: set[str] | None = None
-    seen: set[str] = set()
-    for node in after:
-        if node.op in seen:
-            continue
-        seen.add(node.op)
-        if find(node.op) is not None or node.op in after.functions:
-            continue
-        if tolerated is None:
-            tolerated = {n.op for n in before}
-        if node.op not in tolerated:
-            _refuse(
-                "every op is known, or registered by the plugin",
-                f"node {node.name!r} has op {node.op!r}",
-                "ops of TensorFlow, of the graph's functions, or registered in TF_InitKernel",
-                code="optimizer-unknown-op",
-            )
+class _KnownOps:
+    """The ops that a graph may have: those that are known, its functions, and what was there."""
+
+    def __init__(self, before: Graph) -> None:
+        self._before, self._tolerated = before, set[str]()
+
+    def check(self, graph: Graph, whole: Graph, *, inside: bool = False) -> None:
+        """Refuse an op of ``graph`` that is none of them; ``whole`` has the functions."""
+        seen: set[str] = set()
+        for node in graph:
+            if node.op in seen or find(node.op) is not None or node.op in whole.functions:
+                continue
+            seen.add(node.op)
+            if node.op not in self._were():
+                where = "a function's node" if inside else "node"
+                _refuse(
+                    "every op is known, or registered by the plugin",
+                    f"{where} {node.name!r} has op {node.op!r}",
+                    "ops of TensorFlow, of the graph's functions, or registered in TF_InitKernel",
+                    code="optimizer-unknown-op",
+                )
+
+    def _were(self) -> set[str]:
+        if not self._tolerated:
+            self._tolerated.update(node.op for node in self._before)
+            for function in self._before.functions:
+                self._tolerated.update(function.ops())
+        return self._tolerated
 
 
 def _check_fetch(before: Graph, after: Graph, fetch: str) -> None:

@@ -10,7 +10,7 @@ with state is preserved. A plugin sees the bodies that use its device type, see 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from drystone_abi.protos import FunctionDef
 from drystone_base.core.errors import DrystoneError
@@ -32,11 +32,27 @@ if TYPE_CHECKING:
     from drystone_optimizer.plugins.sources import Optimizer
 
 __all__ = [
+    "Place",
     "body_ends",
     "optimize_bodies",
     "plugin_on_bodies",
     "with_body",
+    "with_new",
 ]
+
+
+class Place(NamedTuple):
+    """Whose place a graph takes: that of the main graph, or of the body of the function ``where``.
+
+    ``whole`` puts it there, which gives a graph that can be run; ``main`` is the graph that calls
+    the function. ``taken``: functions that there are by then, which the body need not know.
+    """
+
+    where: str = ""
+    whole: Callable[[Graph], Graph] = lambda graph: graph
+    main: Graph | None = None
+    taken: FunctionLibrary | None = None
+
 
 _LEFT: Final = ("_grappler_do_not_remove",)
 
@@ -57,7 +73,7 @@ def optimize_bodies(
         found = None if after is body.graph else _as_function(after, body, function)
         if found is not None:
             changed[function.name] = found
-            _add_made(library, after)
+            _add_made(library, after.functions)
     if not changed:
         return graph
     twin = graph.copy()
@@ -73,13 +89,34 @@ def with_body(graph: Graph, body_graph: Graph, body: Body, function: Function) -
     proto = _as_function(body_graph, body, function)
     if proto is not None:
         twin.functions.add(proto, replace=True)
-        _add_made(twin.functions, body_graph)
+        _add_made(twin.functions, body_graph.functions)
     return twin
 
 
-def _add_made(library: FunctionLibrary, graph: Graph) -> None:
+def with_new(graph: Graph, made: FunctionLibrary, place: Place) -> FunctionLibrary:
+    """The functions of a body, and those that an optimizer made for it; others are as they were.
+
+    Raises ``GraphError`` (``duplicate-function``) for a new one under a name that is taken.
+    """
+    found = graph.functions.copy()
+    for function in made:
+        if function.name in found:
+            continue
+        found.add(function)
+        if place.taken is not None:
+            _hold_name(place.taken, function)
+    return found
+
+
+def _hold_name(taken: FunctionLibrary, function: Function) -> None:
+    other = taken.get(function.name)
+    if other is not None and other.proto != function.proto:
+        taken.copy().add(function)
+
+
+def _add_made(library: FunctionLibrary, made: FunctionLibrary) -> None:
     """Add the functions that were made for a body to the library of the whole graph."""
-    for function in graph.functions:
+    for function in made:
         if function.name not in library:
             library.add(function)
 
@@ -89,6 +126,7 @@ def plugin_on_bodies(graph: Graph, optimizer: Optimizer, run: PluginRuns) -> Gra
     types = body_types(graph)
 
     def optimize(function: Function, body: Body) -> Graph:
+        taken = body.graph.functions
         try:
             if optimizer.device not in types[function.name]:
                 return body.graph
@@ -102,10 +140,8 @@ def plugin_on_bodies(graph: Graph, optimizer: Optimizer, run: PluginRuns) -> Gra
         def whole(after: Graph) -> Graph:
             return graph if after is body.graph else with_body(graph, after, body, function)
 
-        after, _ = run.one(
-            optimizer, body.graph, data, fetches, feeds, preserve, function.name, whole
-        )
-        return after
+        place = Place(function.name, whole, graph, taken)
+        return run.one(optimizer, body.graph, data, fetches, feeds, preserve, place)[0]
 
     return optimize_bodies(graph, optimize)
 

@@ -10,7 +10,7 @@ from drystone_base.graph.functions import Bodies
 from drystone_base.graph.validate import Signatures
 from drystone_optimizer.core.contradictions import fed_shapes
 from drystone_optimizer.core.loop_arguments import loop_arguments
-from drystone_optimizer.pipeline.functions import body_ends, with_body
+from drystone_optimizer.pipeline.functions import Place, body_ends, with_body
 
 if TYPE_CHECKING:
     from drystone_base.inference.inference import Shapes
@@ -32,6 +32,13 @@ class Item(NamedTuple):
     arguments: Callable[[], Mapping[str, tuple[int, ...]]] | None = None
     rebuild: Callable[[], Graph] | None = None
     """Makes the graph again, which may be edited in its place."""
+    main: Graph | None = None
+    """The main graph, where this is the body of a function."""
+
+    @property
+    def place(self) -> Place:
+        """Where the graph belongs."""
+        return Place(self.where, self.whole, self.main)
 
     def called(self) -> str:
         """What texts call it."""
@@ -64,7 +71,8 @@ class BodyItems:
         def arguments() -> Mapping[str, tuple[int, ...]]:
             return loop_arguments(main, self._main_shapes(), function, body, self._written)
 
-        return Item(body.graph, ends, results, args, function.name, ends, whole, arguments)
+        named = function.name
+        return Item(body.graph, ends, results, args, named, ends, whole, arguments, main=main)
 
     def _main_shapes(self) -> Shapes:
         if self._shapes is None:

@@ -200,7 +200,7 @@ class _Run:
         if self.plugins is None or (iteration > 1 and not one.last):
             return ctx
         graph, phase = ctx.graph, f"{when} {one.name}"
-        ends = (item.fetches, item.feeds, ctx.preserve, item.where, item.whole)
+        ends = (item.fetches, item.feeds, ctx.preserve, item.place)
         self.plugins.iteration = iteration
         after = self.plugins.at_pass(phase, graph, *ends)
         return ctx if after is graph else self._anew(after, ctx, item)

@@ -6,16 +6,17 @@ The answer of a plugin is checked; the graph runs without it where it does not h
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from drystone_base.core.errors import DrystoneError
 from drystone_base.core.made_by import note
 from drystone_base.core.printable import warn
 from drystone_base.core.time_limits import OutOfTime
 from drystone_base.graph import Graph
+from drystone_base.ops.attrs import FunctionRef
 from drystone_optimizer.core.config import NUMERIC, OptimizerConfig
-from drystone_optimizer.core.contradictions import hold
+from drystone_optimizer.core.contradictions import calls_of, hold
 from drystone_optimizer.core.defaults import with_defaults
 from drystone_optimizer.core.failure import OptimizerWarning
 from drystone_optimizer.core.preserve import preserved_nodes
@@ -23,13 +24,16 @@ from drystone_optimizer.core.report import TOO_LATE, Outcome, Report, Run
 from drystone_optimizer.core.rules import Numeric
 from drystone_optimizer.core.verify import verify
 from drystone_optimizer.core.watch import CHANGED_RESULT, Watch
-from drystone_optimizer.pipeline.functions import plugin_on_bodies
+from drystone_optimizer.pipeline.functions import Place, plugin_on_bodies, with_new
 from drystone_optimizer.plugins.ordering import END, START, of_phase
 
 if TYPE_CHECKING:
+    from drystone_base.inference.calls import Calls, Given
     from drystone_optimizer.plugins.sources import Optimizer
 
 __all__ = ["PluginRuns"]
+
+_MAIN: Final = Place()
 
 
 class PluginRuns:
@@ -65,6 +69,8 @@ class PluginRuns:
         """Which of the built-in passes' iterations it is."""
         self.tried = 0.0
         """Seconds that graphs of plugins took on made-up inputs."""
+        self._calls: tuple[Graph, Calls] | None = None
+        """A graph whose functions are optimized, and what it gives them."""
 
     @property
     def at_passes(self) -> bool:
@@ -112,16 +118,16 @@ class PluginRuns:
         fetches: Sequence[str],
         feeds: Sequence[str],
         preserve: frozenset[str],
-        where: str,
-        whole: Callable[[Graph], Graph],
+        place: Place,
     ) -> Graph:
         """The graph, or the one body, that a built-in pass is about to see or has seen."""
         for optimizer in of_phase(self.chosen, phase):
+            where = place.where
             types = self.body_types.get(where, frozenset()) if where else self.main_types
             if self.watch.is_over or optimizer.device not in types:
                 continue
             data = graph.to_bytes()
-            graph, _ = self.one(optimizer, graph, data, fetches, feeds, preserve, where, whole)
+            graph, _ = self.one(optimizer, graph, data, fetches, feeds, preserve, place)
         return graph
 
     def one(
@@ -132,13 +138,10 @@ class PluginRuns:
         fetches: Sequence[str],
         feeds: Sequence[str],
         preserve: frozenset[str],
-        where: str = "",
-        whole: Callable[[Graph], Graph] = lambda graph: graph,
+        place: Place = _MAIN,
     ) -> tuple[Graph, bytes]:
-        """Graph and bytes after one optimizer; the same ones where it changed nothing or failed.
-
-        ``whole`` puts a body into the graph that can be run.
-        """
+        """Graph and bytes after one optimizer; the same ones where it changed nothing or failed."""
+        where, whole = place.where, place.whole
         begin, fuel = time.perf_counter(), self.watch.fuel
         after, reason = graph, ""
         outcome: Outcome = "unchanged"
@@ -158,8 +161,10 @@ class PluginRuns:
                 outcome, reason = "skipped", self._too_late(optimizer, where)
             elif found is not None:
                 after = Graph.from_bytes(found)
+                if where:
+                    after.functions = with_new(graph, after.functions, place)
                 verify(graph, after, fetches, preserve)
-                hold(graph, after, fetches, feeds, preserve)
+                hold(graph, after, fetches, feeds, preserve, self._given(place), where)
                 self._check(optimizer, whole(graph), whole(after))
                 if self._verifies(optimizer):
                     reason = self._try_both(optimizer, whole(graph), whole(after))
@@ -180,6 +185,15 @@ class PluginRuns:
                 outcome = "rejected" if code == CHANGED_RESULT else "failed"
         self._note(optimizer, where, outcome, begin, graph, after, reason)
         return after, data
+
+    def _given(self, place: Place) -> Sequence[Given] | None:
+        """What is known of the arguments of the body that is optimized; None for nothing."""
+        main = place.main
+        if main is None:
+            return None
+        if self._calls is None or self._calls[0] is not main:
+            self._calls = main, calls_of(main, self.ends[1])
+        return self._calls[1].given(FunctionRef(place.where))
 
     def _note(
         self,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from drystone_base.core.dtypes import DType
 from drystone_base.core.errors import DrystoneError, ShapeError
 from drystone_base.core.gc_pause import paused_gc
 from drystone_base.core.time_limits import look
-from drystone_base.graph.functions import Bodies
+from drystone_base.graph.functions import Bodies, Body, Function
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output, held_tensor, placeholder_shape
 from drystone_base.graph.topology import topological_order
@@ -30,6 +30,8 @@ from drystone_base.inference.shapes._registry import (
     PartialValue,
     Shape,
     ShapeCall,
+    checked_shape,
+    contradict,
     find_shape_function,
 )
 from drystone_base.inference.shapes._values import FOLLOWED, propagate
@@ -38,13 +40,15 @@ from drystone_base.ops.attrs import FunctionRef
 from drystone_base.ops.defs import OpDef
 from drystone_base.ops.properties import MERGES
 
+if TYPE_CHECKING:
+    from drystone_base.inference.calls import Calls
+
 __all__ = ["MAX_VALUE", "Engine", "Inference", "Known", "infer", "relax", "same_knowledge"]
 
 # Constants larger than this are not carried along; no shape depends on them.
 MAX_VALUE: Final = 256
 _PLACEHOLDERS: Final = frozenset({"Placeholder", "PlaceholderV2"})
 _MAX_DEPTH: Final = 32
-_INT: Final = frozenset({int})
 # A node is looked at again when its fan-in changes; more rounds than this mean a wrong shape
 # function.
 _MAX_VISITS: Final = 64
@@ -149,6 +153,8 @@ class Engine:
         self.visits = 0
         self.room: list[int] = []
         """How many nodes of functions may still be gone over, shared by all depths."""
+        self.calls: Calls | None = None
+        """What is told of each call, shared by all depths, where somebody wants to know."""
 
     def run(self, nodes: Iterable[Node]) -> Inference:
         order = topological_order(nodes)
@@ -230,6 +236,8 @@ class Engine:
             return Known([None, ()], [None, None], [None, None])
         shape, handle = seen[0]
         for other, other_handle in seen[1:]:
+            if self.calls is not None and self.depth == 0 and contradict(shape, other):
+                self.calls.varying[node.name] = shape, other
             shape = relax(shape, other)
             handle = handle if handle == other_handle else None
         return Known([shape, ()], [None, None], [handle, None])
@@ -276,8 +284,12 @@ class Engine:
             if self.strict:
                 raise
             self.result.errors[node] = error
+            if self.calls is not None:
+                self.calls.is_complete = False
             return _unknown(len(types))
         if call.called:
+            if self.calls is not None:
+                self.note(call, found)
             past = self.called[node] = _Called(signature, known, found)
             return past.copy()
         return found
@@ -313,11 +325,11 @@ class Engine:
                 return Known(shapes, values, handles)
             return _unknown(call.output_count)
         try:
-            shapes = [_checked(s) for s in function(call)]
+            shapes = [checked_shape(s) for s in function(call)]
         except DrystoneError:
             raise
         except Exception as error:  # a graph from anywhere may state any attributes
-            raise _unexpected(call, error) from error
+            raise call.unexpected(error) from error
         if len(shapes) != call.output_count:
             shapes = (shapes + [None] * call.output_count)[: call.output_count]
         if call.by_shapes:
@@ -359,6 +371,14 @@ class Engine:
         except Exception:  # the same failure is reported when the node runs
             return nothing
 
+    def note(self, call: ShapeCall, found: Known) -> None:
+        """Tell what a call handed on that varies, and go through what a loop asks before a turn."""
+        if call.varying is not None and self.calls is not None and self.depth == 0:
+            self.calls.varying[call.node] = call.varying
+        asks = call.attrs.get("cond")
+        if isinstance(asks, FunctionRef):
+            self.infer_function(asks, found.shapes, found.values, found.handles)
+
     def infer_function(
         self,
         ref: FunctionRef,
@@ -370,16 +390,16 @@ class Engine:
         function = self.graph.functions.get(ref.name)
         count = len(function.signature.outputs) if function else 0
         blank = _unknown(count)
-        if function is None or self.depth >= _MAX_DEPTH:
-            return blank.shapes, blank.values, blank.handles
-        try:
-            body = self.bodies.of(function, self.graph.functions, ref.attrs)
-        except DrystoneError:
-            return blank.shapes, blank.values, blank.handles
-        if not self.has_room(len(body.graph)):
+        body = None if function is None else self.body(function, ref)
+        if body is None:
+            if self.calls is not None:
+                self.calls.is_complete = False
             return blank.shapes, blank.values, blank.handles
         inner = Engine(body.graph, {}, self.strict, self.depth + 1)
         inner.signatures, inner.bodies, inner.room = self.signatures, self.bodies, self.room
+        inner.calls = self.calls
+        if self.calls is not None:
+            self.calls.note(ref, shapes, values, handles)
         inner.next_symbol = self.next_symbol
         for arg, *known in zip(body.args, shapes, values, handles, strict=False):
             inner.args[arg] = (known[0], known[1], known[2])
@@ -392,6 +412,16 @@ class Engine:
             [known.values[k] for known, k in found],
             [known.handles[k] for known, k in found],
         )
+
+    def body(self, function: Function, ref: FunctionRef) -> Body | None:
+        """The body to go through; None where it does not hang together, or for too many of them."""
+        if self.depth >= _MAX_DEPTH:
+            return None
+        try:
+            body = self.bodies.of(function, self.graph.functions, ref.attrs)
+        except DrystoneError:
+            return None
+        return body if self.has_room(len(body.graph)) else None
 
     def has_room(self, size: int) -> bool:
         """Whether a body of that many nodes may be gone over, which is then counted."""
@@ -431,28 +461,6 @@ def _values_may_follow(op: str, values: Sequence[Any], signature: Signature) -> 
 def _completed(value: PartialValue, dtype: DType) -> Any:
     """A partial value of which every element is known, as an array; any other unchanged."""
     return value.array(dtype) if value.complete else value
-
-
-def _checked(shape: Any) -> Shape:
-    """The shape, if it is one: what comes from an attribute may be anything in a corrupt graph."""
-    if shape is None or (shape.__class__ is tuple and _INT.issuperset(map(type, shape))):
-        return shape
-    if shape is not None and not (
-        isinstance(shape, tuple | list) and all(isinstance(d, int | np.integer) for d in shape)
-    ):
-        raise TypeError(f"{shape!r} is no shape")
-    return None if shape is None else tuple(shape)
-
-
-def _unexpected(call: ShapeCall, error: Exception) -> ShapeError:
-    return ShapeError(
-        f"the shapes of node {call.node!r} ({call.op}) cannot be inferred",
-        check="attributes and input shapes must be such as the op takes",
-        found=f"input shapes {list(call.shapes)}",
-        needed="shapes and attributes that the op is defined for",
-        remedy="the graph is corrupt: export the model again",
-        inner=error,
-    )
 
 
 def _unknown(count: int) -> Known:

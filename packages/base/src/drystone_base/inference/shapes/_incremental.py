@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from drystone_base.inference.shapes._engine import MAX_VALUE, Engine, Known, sam
 from drystone_base.inference.shapes._registry import PartialValue, Shape
 from drystone_base.ops.properties import MERGES
 
+if TYPE_CHECKING:
+    from drystone_base.inference.calls import Calls, Given
+
 __all__ = ["Shapes"]
 
 
@@ -35,8 +38,9 @@ class Shapes:
     later are, too. ``given`` states shapes of outputs, fed ones for example; it wins over what is
     inferred. After an edit of a node (its op, attributes or inputs) :meth:`refresh` takes the nodes
     edited. Edits must leave the value of every other output as it was: what is known can only
-    become more. ``signatures`` and ``bodies`` are shared with other callers. What
-    contradicts its op is of unknown shape; :func:`~drystone_base.infer` says why.
+    become more. ``signatures`` and ``bodies`` are shared with other callers. ``arguments``: what is
+    known of those of a body; ``calls`` is told what functions are given. What contradicts its op is
+    of unknown shape; :func:`~drystone_base.infer` says why.
     """
 
     def __init__(
@@ -45,6 +49,9 @@ class Shapes:
         given: Mapping[Output, Shape] | None = None,
         signatures: Signatures | None = None,
         bodies: Bodies | None = None,
+        *,
+        arguments: Mapping[Node, Given] | None = None,
+        calls: Calls | None = None,
     ) -> None:
         if not isinstance(graph, Graph):
             raise TypeError("no graph")
@@ -52,6 +59,8 @@ class Shapes:
         self._engine = Engine(graph, dict(given or {}), False, 0)
         self._engine.signatures = signatures or Signatures()
         self._engine.bodies = bodies or Bodies()
+        self._engine.args.update(arguments or {})
+        self._engine.calls = calls
         self._known = self._engine.result.known
         self._were: dict[Node, Known] = {}
         self._circles = False
@@ -83,6 +92,11 @@ class Shapes:
         """What is wrong with a node whose inputs contradict its op; None for any other."""
         self.known(node)
         return self._engine.result.errors.get(node)
+
+    @property
+    def contradictions(self) -> Mapping[Node, ShapeError]:
+        """Of the nodes inferred so far, those whose inputs contradict their op, and how."""
+        return self._engine.result.errors
 
     def value(self, output: Output) -> np.ndarray[Any, Any] | None:
         """The value of an output if it is a small known constant."""

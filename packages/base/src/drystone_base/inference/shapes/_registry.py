@@ -23,6 +23,8 @@ __all__ = [
     "Shape",
     "ShapeCall",
     "ShapeFunction",
+    "checked_shape",
+    "contradict",
     "find_shape_function",
     "shape",
 ]
@@ -38,11 +40,33 @@ UNKNOWN: Final = -1
 MAX_PARTIAL: Final = 1024
 """The most elements that are followed one by one."""
 
+_INT: Final = frozenset({int})
+
 ShapeFunction: TypeAlias = Callable[["ShapeCall"], Sequence[Shape]]
 FunctionInference: TypeAlias = Callable[
     [Any, Sequence[Shape], Sequence[Any], Sequence["Handle | None"]],
     "tuple[list[Shape], list[Any], list[Handle | None]]",
 ]
+
+
+def contradict(a: Shape, b: Shape) -> bool:
+    """Whether no tensor has both shapes."""
+    if a is None or b is None:
+        return False
+    if len(a) != len(b):
+        return True
+    return any(x != y and x >= 0 and y >= 0 for x, y in zip(a, b, strict=True))
+
+
+def checked_shape(shape: Any) -> Shape:
+    """The shape, if it is one: what comes from an attribute may be anything in a corrupt graph."""
+    if shape is None or (shape.__class__ is tuple and _INT.issuperset(map(type, shape))):
+        return shape
+    if shape is not None and not (
+        isinstance(shape, tuple | list) and all(isinstance(d, int | np.integer) for d in shape)
+    ):
+        raise TypeError(f"{shape!r} is no shape")
+    return None if shape is None else tuple(shape)
 
 
 class PartialValue:
@@ -115,12 +139,14 @@ class ShapeCall:
     known of resource and variant inputs. A function may set ``output_handles`` and
     ``output_values`` (lists as long as the outputs) beside returning the outputs' shapes.
     ``by_shapes``: so far it looked at attributes and shapes only, nor did it set any of these.
-    ``called``: it asked what a function gives.
+    ``called``: it asked what a function gives. ``varying``: two shapes of one output of which no
+    tensor has both, as a loop's that is another after an iteration.
     """
 
     __slots__ = (
         "_handles", "_infer_function", "_values", "attrs", "called", "dtypes", "input_slices",
         "looked", "node", "op", "output_count", "output_handles", "output_values", "shapes",
+        "varying",
     )  # fmt: skip
 
     def __init__(
@@ -149,6 +175,7 @@ class ShapeCall:
         self.output_handles: list[Handle | None] | None = None
         self.output_values: list[Any] | None = None
         self.looked = self.called = False
+        self.varying: tuple[Shape, Shape] | None = None
 
     @property
     def values(self) -> Sequence[Any]:
@@ -173,6 +200,12 @@ class ShapeCall:
         """Whether only attributes and shapes were looked at, and only shapes are said."""
         return not self.looked and self.output_values is None and self.output_handles is None
 
+    def note_varying(self, shapes: Sequence[Shape], others: Sequence[Shape]) -> None:
+        """Remember where two lists of outputs' shapes contradict each other."""
+        for a, b in zip(shapes, others, strict=False):
+            if contradict(a, b):
+                self.varying = a, b
+
     def shape(self, index: int) -> Shape:
         """Shape of input ``index``."""
         return self.shapes[index]
@@ -180,6 +213,17 @@ class ShapeCall:
     def dtype(self, index: int) -> DType:
         """Dtype of input ``index``."""
         return self.dtypes[index]
+
+    def unexpected(self, error: Exception) -> ShapeError:
+        """The error to raise where a shape function failed otherwise than by :meth:`fail`."""
+        return ShapeError(
+            f"the shapes of node {self.node!r} ({self.op}) cannot be inferred",
+            check="attributes and input shapes must be such as the op takes",
+            found=f"input shapes {list(self.shapes)}",
+            needed="shapes and attributes that the op is defined for",
+            remedy="the graph is corrupt: export the model again",
+            inner=error,
+        )
 
     def value(self, index: int) -> np.ndarray[Any, Any] | None:
         """The input's value if every element of it is known."""

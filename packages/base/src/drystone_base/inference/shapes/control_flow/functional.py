@@ -56,13 +56,14 @@ def widen(a: Shape, b: Shape) -> Shape:
     return tuple(x if x == y else UNKNOWN for x, y in zip(a, b, strict=True))
 
 
-def _widen_handle(a: Handle | None, b: Handle | None) -> Handle | None:
+def widen_handle(a: Handle | None, b: Handle | None) -> Handle | None:
+    """What is known of a handle that may be either."""
     if a is None or b is None or a[0] is not b[0]:
         return None
     return a[0], widen(a[1], b[1])
 
 
-def _same_value(a: Any, b: Any) -> Any:
+def same_value(a: Any, b: Any) -> Any:
     """What both agree on: the same array, a partial value of the common elements, or None."""
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
         same = a.dtype == b.dtype and a.shape == b.shape and bool(np.all(a == b))
@@ -81,9 +82,10 @@ def _branches(c: ShapeCall, functions: Sequence[Any]) -> list[Shape]:
     results = [_infer(c, f, c.shapes[1:], c.values[1:], c.handles[1:]) for f in functions]
     shapes, values, handles = (list(part) for part in results[0])
     for other_shapes, other_values, other_handles in results[1:]:
+        c.note_varying(shapes, other_shapes)
         shapes = [widen(a, b) for a, b in zip(shapes, other_shapes, strict=True)]
-        values = [_same_value(a, b) for a, b in zip(values, other_values, strict=True)]
-        handles = [_widen_handle(a, b) for a, b in zip(handles, other_handles, strict=True)]
+        values = [same_value(a, b) for a, b in zip(values, other_values, strict=True)]
+        handles = [widen_handle(a, b) for a, b in zip(handles, other_handles, strict=True)]
     return _refine(c, _set_outputs(c, (shapes, values, handles)))
 
 
@@ -138,11 +140,12 @@ def _fixed_point(
         )
         if len(new_shapes) != len(shapes):
             return _set_outputs(c, (new_shapes, new_values, new_handles))
+        c.note_varying(shapes, new_shapes)
         wider = [widen(a, b) for a, b in zip(shapes, new_shapes, strict=True)]
         if step == _MAX_ROUNDS - 2:
             wider = [a if a == b else None for a, b in zip(shapes, wider, strict=True)]
-        kept = [_same_value(a, b) for a, b in zip(values, new_values, strict=True)]
-        joined = [_widen_handle(a, b) for a, b in zip(handles, new_handles, strict=True)]
+        kept = [same_value(a, b) for a, b in zip(values, new_values, strict=True)]
+        joined = [widen_handle(a, b) for a, b in zip(handles, new_handles, strict=True)]
         settled = all(_unchanged(a, b) for a, b in zip(values, kept, strict=True))
         if wider == shapes and joined == handles and settled:
             break
