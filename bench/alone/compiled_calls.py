@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 import drystone_base as ds
+from bench.alone._compiled_products import runtime_call
 from bench.alone._measure import interleaved
 from bench.alone._report import Column, Report, number, span, text
 from drystone_base.tracing import operations as ops
@@ -64,6 +65,11 @@ def _calls(report: Report, folder: Path, seconds: float) -> None:
     report.rows.append(
         {"what": "a call beyond a kernel", "least_s": least, "median_s": median, "elements": 1}
     )
+    if find_spec("tvm") is not None:
+        call = runtime_call(library, [x], x.shape, "addone")
+        time = interleaved({"addone": call}, seconds=seconds, most=20_000)["addone"]
+        row = {"what": "addone, from Python by TVM's own run time", "elements": 1}
+        report.rows.append(row | {"least_s": time.least, "median_s": time.median})
 
 
 def _session(op: str, library: Path) -> Callable[[Array], Any]:
@@ -106,10 +112,14 @@ def _chain(report: Report, folder: Path, seconds: float) -> None:
         calls[f"TVM, {target}"] = drystone_tvm.compile(
             gelu, *specs, path=folder / f"{target}.so", target=target
         )
-    found = interleaved(
-        {name: lambda call=call: call(*arrays) for name, call in calls.items()},  # type: ignore[misc]
-        seconds=seconds, most=500,
-    )  # fmt: skip
+    timed: dict[str, Callable[[], Any]] = {
+        name: lambda call=call: call(*arrays)  # type: ignore[misc]
+        for name, call in calls.items()
+    }
+    timed["TVM, native, by its own run time"] = runtime_call(
+        folder / "native.so", arrays, arrays[0].shape
+    )
+    found = interleaved(timed, seconds=seconds, most=500)
     for name, time in found.items():
         row = {"what": f"scale, shift, GELU: {name}", "least_s": time.least}
         report.rows.append(row | {"median_s": time.median, "elements": _ROWS * _COLUMNS})
@@ -121,7 +131,7 @@ def _product(report: Report, folder: Path, seconds: float) -> None:
     The plans: one vector of the result at a time, blocks as usual, and what tuning found in 20
     seconds (5 in a quick run).
     """
-    from bench.alone._compiled_products import plans, runtime_call
+    from bench.alone._compiled_products import plans
 
     x = np.random.default_rng(2).normal(size=(_DEEP // 4, _DEEP)).astype(np.float32)
     w = np.random.default_rng(3).normal(size=(_DEEP, _DEEP)).astype(np.float32)
@@ -130,7 +140,7 @@ def _product(report: Report, folder: Path, seconds: float) -> None:
     calls: dict[str, Callable[[], Any]] = {"drystone": lambda: own(x, w)}
     calls |= {f"TVM, {name}": lambda call=one: call(x, w) for name, (one, _) in made.items()}  # type: ignore[misc]
     tuned = made["tuned"][1]
-    calls["TVM, tuned, by its own run time"] = runtime_call(tuned, x, w)
+    calls["TVM, tuned, by its own run time"] = runtime_call(tuned, (x, w), (len(x), w.shape[1]))
     for name, time in interleaved(calls, seconds=seconds, most=2000).items():
         row = {"what": f"product: {name}", "least_s": time.least}
         report.rows.append(row | {"median_s": time.median, "elements": _DEEP * _DEEP // 4})

@@ -35,7 +35,7 @@ def gpu(session: nox.Session) -> None:
 def tvm(session: nox.Session) -> None:
     """drystone-tvm's wheel, TVM beside it (large downloads), random regions; `-- --count N`: N.
 
-    `-- --sanitize` has the calls run under ASan and UBSan instead, with further words for pytest.
+    `-- --sanitize` has its tests run under ASan and UBSan instead, with further words for pytest.
     """
     wheels = build_packages(session, without=("cpu",), apart=("tvm",), quick=True)
     install_built(session, wheels, *requirements("test"))

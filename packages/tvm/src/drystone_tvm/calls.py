@@ -13,6 +13,7 @@ import numpy as np
 import drystone_base as ds
 from drystone_base.tracing import operations as ops
 from drystone_base.tracing.calls import call as emit
+from drystone_tvm.compiling.stated import Form, stated
 
 __all__ = ["OP", "Called", "call", "session_callable"]
 
@@ -46,12 +47,12 @@ def call(
     """What a function of a library gives: one tensor or array, or a list of several.
 
     The function takes the inputs, then one tensor for each result, which it fills: numbers of any
-    dtype and rank, contiguous. ``output_dtypes``: one for each result; without it there is one, of
-    the first input's dtype. ``output_shapes``: the shape of each result, as sizes or as an int64
-    vector that is a tensor itself; without it all have the first input's. A size may be a pair
-    ``(k, axis)``, which is the size of that axis of input k. ``gradient`` names a
-    function of the same library that takes the inputs and the gradient of the one result, and gives
-    the gradient of each input.
+    dtype and rank, contiguous. What its library states of results is not to be said again. Else
+    ``output_dtypes`` has one for each result; without it there is one, of the first input's dtype.
+    ``output_shapes`` has the shape of each result, as sizes or as an int64 vector that is a tensor
+    itself; without it all have the first input's. A size may be a pair ``(k, axis)``, which is the
+    size of that axis of input k. ``gradient`` names a function of the same library that takes the
+    inputs and the gradient of the one result, and gives the gradient of each input.
 
     On tensors of a function that is traced this adds a node, ``TvmRuntime``; a session runs it
     only where ``SessionConfig(access=Access(libraries=[...]))`` opens the library. Raises
@@ -59,13 +60,38 @@ def call(
     function says) and ``BadRequest``. Source: apache-tvm-ffi 0.1, C ABI.
     """
     path = os.path.abspath(os.fspath(lib_path))
+    if output_dtypes is None and output_shapes is None:
+        output_dtypes, output_shapes = _stated_results(inputs, path, function_name)
     _check_counts(inputs, function_name, output_dtypes, output_shapes)
-    if gradient is not None and (output_dtypes is None or len(output_dtypes) == 1):
+    if gradient is not None:
+        _check_gradient(gradient, output_dtypes)
         return _with_gradient(inputs, path, function_name, output_dtypes, output_shapes, gradient)
     symbolic = any(isinstance(x, ds.Tensor) for x in (*inputs, *(output_shapes or ())))
     run = _node if symbolic else _values
     found = run(inputs, path, function_name, output_dtypes, output_shapes)
     return found[0] if output_dtypes is None or len(output_dtypes) == 1 else found
+
+
+def _stated_results(inputs: Sequence[Any], path: str, name: str) -> tuple[Any, Any]:
+    """Dtypes and shapes of what a function gives, as its library states them; else None twice."""
+    form = _form(path, _version(path))
+    if form is None or form.function != name:
+        return None, None
+    if len(inputs) == len(form.inputs):
+        return [out.dtype for out in form.outputs], form.output_shapes()
+    raise ds.BadRequest(
+        f"function {name!r} of {path!r} cannot be called so",
+        check="a call gives each input that the library states",
+        found=f"{len(inputs)} inputs",
+        needed=", ".join(map(str, form.inputs)) or "none",
+        remedy="give one tensor for each, in this order",
+        code="wrong-argument-count",
+    )
+
+
+@lru_cache(_KEPT)
+def _form(path: str, version: tuple[int, ...]) -> Form | None:  # noqa: ARG001 — the key
+    return stated(path)
 
 
 def _check_counts(inputs: Sequence[Any], name: str, dtypes: Any, shapes: Any) -> None:
@@ -82,6 +108,19 @@ def _check_counts(inputs: Sequence[Any], name: str, dtypes: Any, shapes: Any) ->
         found=wrong,
         needed=needed,
         remedy='call(x, ..., output_dtypes=["float32"], output_shapes=[x.shape])',
+        code="wrong-argument-count",
+    )
+
+
+def _check_gradient(gradient: str, dtypes: Any) -> None:
+    if dtypes is None or len(dtypes) == 1:
+        return
+    raise ds.BadRequest(
+        f"the gradient {gradient!r} cannot be used",
+        check="a function with a gradient gives one result",
+        found=f"{len(dtypes)} results",
+        needed="1",
+        remedy="ds.custom_gradient around the call, for functions of several results",
         code="wrong-argument-count",
     )
 
@@ -112,7 +151,7 @@ def _node(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: Any)
     ds.plugins.ensure_loaded()
     types = [inputs[0].dtype] if dtypes is None else [ds.as_dtype(d) for d in dtypes]
     as_inputs = shapes is not None and any(isinstance(s, ds.Tensor) for s in shapes)
-    stated = None if as_inputs or shapes is None else [_open_sizes(s) for s in shapes]
+    sizes = [] if as_inputs else [_open_sizes(s) for s in shapes or ()]
     found = emit(
         OP,
         [list(inputs), [ops.cast(s, DstT="int64") for s in shapes] if as_inputs else []],
@@ -120,16 +159,11 @@ def _node(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: Any)
             "lib_path": path,
             "function_name": name,
             "Tout": types,
-            "output_shapes": [tuple(sizes) for sizes, _ in stated or ()],
-            "sizes_of": [k for _, places in stated or () for place in places for k in place],
+            "output_shapes": [tuple(known) for known, _ in sizes],
+            "sizes_of": [k for _, places in sizes for place in places for k in place],
         },
     )
-    if as_inputs:
-        return list(found)
-    known = (
-        [_resolved(s, inputs) for s in shapes] if shapes else [_shape_of(inputs[0])] * len(types)
-    )
-    return [_stated(y, shape) for y, shape in zip(found, known, strict=True)]
+    return list(found)
 
 
 def _open_sizes(shape: Any) -> tuple[list[int], list[tuple[int, int]]]:
@@ -138,37 +172,10 @@ def _open_sizes(shape: Any) -> tuple[list[int], list[tuple[int, int]]]:
     for size in shape:
         if isinstance(size, tuple):
             places.append((int(size[0]), int(size[1])))
+        elif size is None:
+            raise _bad_shape(shape, "sizes, pairs (input, axis), or the shape as an int64 tensor")
         sizes.append(-1 if isinstance(size, tuple) else int(size))
     return sizes, places
-
-
-def _shape_of(value: Any) -> Any:
-    return value.shape if isinstance(value, ds.Tensor) else np.shape(value)
-
-
-def _resolved(shape: Any, inputs: Sequence[Any]) -> list[Any] | None:
-    """A shape with the sizes that inputs have, None for those that are not known."""
-    found: list[Any] = []
-    for size in shape:
-        if not isinstance(size, tuple):
-            found.append(size)
-            continue
-        k, axis = size
-        given = _shape_of(inputs[k]) if k < len(inputs) else ()
-        if given is None:
-            found.append(None)
-        elif 0 <= axis < len(given):
-            found.append(given[axis])
-        else:
-            return None  # which a run refuses
-    return found
-
-
-def _stated(result: Any, shape: Any) -> Any:
-    """A result with what is known of its shape."""
-    if shape is None:
-        return result
-    return ops.ensure_shape(result, shape=[-1 if d is None else int(d) for d in shape])
 
 
 def _values(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: Any) -> list[Any]:
@@ -181,20 +188,32 @@ def _values(inputs: Sequence[Any], path: str, name: str, dtypes: Any, shapes: An
     return list(_callable(called)(*arrays, *sizes))
 
 
-def _of_arrays(shape: Any, arrays: Sequence[Any]) -> Any:
+def _of_arrays(shape: Any, arrays: Sequence[Any]) -> list[Any]:
     """A shape, with the sizes that are those of arrays; raises ``BadRequest`` for none such."""
-    found = _resolved(shape, arrays)
-    if found is not None:
-        return found
+    try:
+        return [_size(arrays, *s) if isinstance(s, tuple) else s for s in shape]
+    except IndexError:
+        pass
     ranks = ", ".join(str(array.ndim) for array in arrays)
-    raise ds.BadRequest(
-        "output_shapes names an axis that is not there",
-        check="a pair in output_shapes is an input and an axis of it",
-        found=f"{list(shape)}, with inputs of ranks {ranks}",
-        needed="axes that the inputs have",
-        remedy="give inputs of the rank that the function takes",
+    raise _bad_shape(shape, f"axes that the inputs have, whose ranks are {ranks or 'none'}")
+
+
+def _bad_shape(shape: Any, needed: str) -> ds.BadRequest:
+    return ds.BadRequest(
+        "output_shapes has a shape that says too little",
+        check="each size of a result is a number, or that of an axis of an input",
+        found=str(list(shape)),
+        needed=needed,
+        remedy="output_shapes=[[(0, 0), 3]]: as many rows as input 0 has, of 3",
         code="bad-shape",
     )
+
+
+def _size(arrays: Sequence[Any], k: int, axis: int) -> int:
+    if k < 0 or axis < 0:
+        raise IndexError
+    size: int = arrays[k].shape[axis]
+    return size
 
 
 def _version(path: str) -> tuple[int, ...]:
@@ -215,10 +234,10 @@ def session_callable(called: Called) -> Callable[..., Any]:
     ]
     counts = range(len(called.results) if called.shapes is ... else 0)
     sizes = [b("Placeholder", dtype="int64", name=f"shape_{k}") for k in counts]
-    stated = () if called.shapes is ... or called.shapes is None else called.shapes
+    shapes = () if called.shapes is ... or called.shapes is None else called.shapes
     node = b.node(
         OP, inputs, sizes, lib_path=called.path, function_name=called.function,
-        Tin=list(called.given), Tout=list(called.results), output_shapes=list(stated),
+        Tin=list(called.given), Tout=list(called.results), output_shapes=list(shapes),
         num_shapes=len(sizes), name="call",
     )  # fmt: skip
     access = ds.Access(libraries=(called.path,))

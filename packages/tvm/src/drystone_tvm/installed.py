@@ -1,4 +1,4 @@
-"""What this package adds to ``drystone_base.modules``: commands, and variables.
+"""What this package adds to ``drystone_base.modules``: commands, variables, a shape function.
 
 It is imported by every process that has this package installed, so it imports next to nothing.
 """
@@ -23,4 +23,5 @@ MODULE: Final = Module(
     _initialise,
     commands={"tvm": "drystone_tvm.tuning.command:tvm"},
     variables="drystone_tvm.compiling.environment:VARIABLES",
+    shapes={"TvmRuntime": "drystone_tvm.shapes:shapes_of"},
 )

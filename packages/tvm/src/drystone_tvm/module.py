@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import drystone_base as ds
 from drystone_tvm.calls import call
 
 if TYPE_CHECKING:
@@ -40,10 +39,6 @@ class CompiledFunction:
 
         Where the library states them, dtypes and shapes need not be given.
         """
-        if self.form is not None and output_dtypes is None and output_shapes is None:
-            self._check(inputs)
-            output_dtypes = [out.dtype for out in self.form.outputs]
-            output_shapes = self.form.output_shapes()
         return call(
             *inputs,
             lib_path=self.path,
@@ -51,19 +46,6 @@ class CompiledFunction:
             output_dtypes=output_dtypes,
             output_shapes=output_shapes,
             gradient=gradient,
-        )
-
-    def _check(self, inputs: Sequence[Any]) -> None:
-        assert self.form is not None
-        if len(inputs) == len(self.form.inputs):
-            return
-        raise ds.BadRequest(
-            f"function {self.name!r} of {self.path!r} cannot be called so",
-            check="a call gives each input that the library states",
-            found=f"{len(inputs)} inputs",
-            needed=", ".join(map(str, self.form.inputs)) or "none",
-            remedy="give one tensor for each, in this order",
-            code="wrong-argument-count",
         )
 
 

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from drystone_tvm.installed import MODULE
 
 import drystone_base as ds
+from drystone_base import modules
 from drystone_base.ops import defs
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -28,6 +30,8 @@ def plugin(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 def load_plugin(folder: Path) -> None:
     """Load the installed plugin, else one that is compiled into the folder."""
+    if modules.find(MODULE.name) is None:  # the package is not installed
+        modules.register(MODULE)
     ds.plugins.ensure_loaded()
     if defs.find("TvmRuntime") is None:
         ds.plugins.load_library(_compiled(folder))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -115,6 +117,86 @@ def test_why_nodes_stay_outside() -> None:
     reasons = {name: why["tvm"] for (_, name), why in report.why.items() if "tvm" in why}
     assert reasons["Cumsum"] == "there is no rule for Cumsum"
     assert sorted(s.outcome for s in report.segments) == ["taken", "taken"]
+
+
+class _Tangents(subgraph.SubgraphBackend):  # type: ignore[misc,name-defined]
+    """Takes single products by a number and tangents; the host executor runs them."""
+
+    name = "tangents"
+
+    def properties(self) -> Any:
+        return [subgraph.ContainOpProperty(("Mul", "Tanh"), minimum_size=1)]
+
+
+@pytest.fixture(scope="module")
+def tangents() -> None:
+    subgraph.register_backend(_Tangents())
+
+
+@pytest.mark.usefixtures("tangents")
+@pytest.mark.parametrize(
+    ("backends", "worth", "taken"),
+    [
+        (("tvm", "tangents"), "", {"tvm": "MatMul Mul Square Sub Sum Tanh"}),
+        (("tangents", "tvm"), "", {"tangents": "Mul Tanh", "tvm": "Square Sub Sum"}),
+        (("tvm", "tangents"), "MatMul", {"tvm": "MatMul Mul Tanh"}),
+        (("tvm", "tangents"), "Sum", {"tvm": "Square Sub Sum", "tangents": "Mul Tanh"}),
+    ],
+)
+def test_the_first_backend_has_the_first_choice_and_the_gate_the_last_word(
+    backends: tuple[str, ...], worth: str, taken: dict[str, str]
+) -> None:
+    graph = network()
+
+    def gate(region: Any) -> str:
+        ops = {node.op for node in region.function.node_def}
+        return "" if worth in ("", *ops) or ops <= {"Mul", "Tanh"} else "it costs too much"
+
+    told = subgraph.PartitionConfig(backends=backends, gate=gate, why=True)
+    _, report = subgraph.partition_with_report(graph, ["y:0"], ["x:0"], told)
+    found: dict[str, list[str]] = {}
+    for segment in report.taken:
+        found.setdefault(segment.backend, []).extend(graph[name].op for name in segment.nodes)
+    ops = {op for names in taken.values() for op in names.split()}
+    assert {k: " ".join(sorted(ops & set(v))) for k, v in found.items()} == taken
+    gated = [s.reason for s in report.segments if s.outcome == "not worth it"]
+    assert gated == ["it costs too much"] * len(gated)
+    assert bool(gated) == bool(worth)
+    session = ds.Session(network(), ds.SessionConfig(subgraphs=told, optimizer="off"))
+    plain = ds.Session(network())
+    for one in (session, plain):
+        one.run(["set"])
+    x = {"x:0": np.linspace(-1, 1, 8).astype(F32).reshape(2, 4)}
+    np.testing.assert_allclose(session.run("y:0", x), plain.run("y:0", x), rtol=1e-5, atol=1e-6)
+
+
+def test_runs_do_not_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until the library is there drystone's own kernels run the region, with the same result."""
+    from drystone_tvm.compiling.building import build as real
+
+    may_end = threading.Event()
+
+    def slow(*args: Any, **options: Any) -> Any:
+        assert may_end.wait(60)
+        return real(*args, **options)
+
+    monkeypatch.setattr("drystone_tvm.backend.backend.build", slow)
+    session, plain = ds.Session(network(), config(patience=0.0)), ds.Session(network())
+    for one in (session, plain):
+        one.run(["set"])
+    x = {"x:0": np.ones((2, 4), F32)}
+    expected = plain.run("y:0", x)
+    np.testing.assert_allclose(session.run("y:0", x), expected, rtol=1e-6)
+    before = subgraph.executables(session)
+    assert {(one.state, one.runs, one.fallbacks) for one in before} == {("compiling", 0, 1)}
+    may_end.set()
+    end = time.monotonic() + 60
+    while {one.state for one in subgraph.executables(session)} != {"ready"}:
+        assert time.monotonic() < end, subgraph.executables(session)
+        session.run("y:0", x)
+        time.sleep(0.05)
+    np.testing.assert_allclose(session.run("y:0", x), expected, rtol=1e-5, atol=1e-6)
+    assert all(one.runs for one in subgraph.executables(session))
 
 
 def test_a_large_region_becomes_several_that_are_not() -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -210,3 +213,52 @@ def test_what_cannot_be_converted_is_refused(tmp_path: Path) -> None:
     done = convert(tmp_path / "graph.pb", "--output", tmp_path / "out")
     assert "cannot carry compiled code" in done.stderr
     assert "Examples:" in convert("--help").stdout
+
+
+def test_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+    model = saved("image", tmp_path / "model")
+    command = [sys.executable, "-m", "drystone_base", "convert", str(model), "-o", "made"]
+    work = tmp_path / "work"
+    work.mkdir()
+    child = subprocess.Popen(
+        command, cwd=work, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path / "work")}, start_new_session=True,
+    )  # fmt: skip
+    end = time.monotonic() + 120
+    while not list(work.glob("made*")):  # the draft, which is there while libraries are compiled
+        assert child.poll() is None, child.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+    said, error = child.communicate(timeout=60)
+    assert (child.returncode, said) == (130, ""), error
+    assert error.endswith("interrupted\n")
+    assert "Traceback" not in error
+    assert list(work.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("--ops", ""), "names no op"),
+        (("--ops", " , "), "names no op"),
+        (("--target", ""), "there is no target ''"),
+        (("--backend", "nine"), "nine"),
+        (("--size", "-1"), "-1"),
+    ],
+)
+def test_odd_arguments_are_refused(tmp_path: Path, words: tuple[str, ...], text: str) -> None:
+    done = convert(saved("dense", tmp_path), "-o", tmp_path / "out", *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert text in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_model_is_not_converted_into_itself(tmp_path: Path) -> None:
+    model = saved("dense", tmp_path)
+    before = sorted(model.rglob("*"))
+    done = convert(model, "-o", model / "assets" / "out")
+    assert done.returncode == 2
+    assert "inside the model" in done.stderr
+    assert sorted(model.rglob("*")) == before

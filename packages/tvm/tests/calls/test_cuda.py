@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 import drystone_tvm
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import drystone_base as ds
 from drystone_base.core.errors import KernelError
@@ -244,3 +246,100 @@ def test_without_nvcc_a_region_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_p
         drystone_tvm.compile(ops.tanh, ds.Spec([3]), path=tmp_path / "f.so", target="cuda")
     assert caught.value.code == "package-missing"
     assert not (tmp_path / "f.so").exists()
+
+
+CONVERTED = """
+import sys
+sys.modules["tvm"] = sys.modules["tvm_ffi"] = None
+import ctypes, json
+from pathlib import Path
+import numpy as np
+import drystone_base as ds
+from conftest import load_plugin
+load_plugin(Path(sys.argv[2]))
+folder, x = sys.argv[1], np.load(sys.argv[2] + "/x.npy")
+model = ds.load(folder, config=ds.SessionConfig(access=ds.Access(libraries=[folder])))
+try:
+    np.save(sys.argv[2] + "/y.npy", next(iter(model(x).values())))
+except ds.KernelError as error:
+    print(error.found)
+    assert ds.function(lambda a: a + 1)(x).shape == x.shape
+else:
+    fake = ctypes.CDLL("libcuda.so.1")
+    fake.told.restype = ctypes.c_char_p
+    print(fake.told().decode())
+"""
+
+
+def chain(x: Any) -> Any:
+    """What the driver of tests computes as main_kernel, and an op without a rule behind it."""
+    return ops.cumsum(ops.relu(x * 2.0 + 1.0), 1)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SavedModel that was converted for CUDA and moved."""
+    folder = tmp_path_factory.mktemp("model")
+    ds.save(ds.function(chain).trace(ds.Spec([None, 4])), folder / "saved")
+    command = [sys.executable, "-m", "drystone_base", "convert", str(folder / "saved"), "--json",
+               "--backend", "tvm", "--target", "cuda", "-o", str(folder / "out")]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    (region,) = report["regions"]
+    assert (report["target"], region["needs"]) == ("cuda", [])
+    assert {"Relu", "Mul", "AddV2"} == set(region["ops"])
+    assert {one["op"] for one in report["left"]} >= {"Placeholder", "Cumsum"}
+    return (folder / "out").rename(folder / "moved")
+
+
+def run_converted(model: Path, work: Path, driver: Path, **variables: str) -> str:
+    x = np.linspace(-2, 2, 12, dtype=np.float32).reshape(3, 4)
+    np.save(work / "x.npy", x)
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", CONVERTED, str(model), str(work)],
+        env=os.environ | {"LD_LIBRARY_PATH": str(driver)} | variables, cwd=Path(__file__).parent,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    if (work / "y.npy").exists():
+        expected = ds.function(chain)(x)
+        np.testing.assert_allclose(np.load(work / "y.npy"), expected, rtol=1e-6)
+    return done.stdout
+
+
+def test_a_model_that_was_converted_for_cuda_runs_by_the_driver(
+    model: Path, tmp_path: Path, driver: Path
+) -> None:
+    said = run_converted(model, tmp_path, driver)
+    assert (tmp_path / "y.npy").exists()
+    assert "main_kernel 1 1 1, 256 1 1, 0" in said
+
+
+def test_a_model_for_cuda_is_refused_where_there_is_no_gpu(
+    model: Path, tmp_path: Path, driver: Path
+) -> None:
+    """When its plan is made: nothing of it has run, and the process goes on."""
+    (library,) = (model / "assets.extra" / "tvm").iterdir()
+    (tmp_path / "libcuda.so.1").write_text("of no use, and found before one that is installed")
+    for place, text, call in (
+        (driver, "CUDA: no device: no device (100)", "cuInit"),
+        (driver, "its code cannot be loaded: no kernel image", "cuModuleLoadData"),
+        (tmp_path, "CUDA's driver cannot be opened", ""),
+    ):
+        said = run_converted(model, tmp_path, place, FAKE_CUDA=call)
+        assert text in said
+        assert f"library '{library}' cannot be used" in said
+        assert not (tmp_path / "y.npy").exists()
+
+
+def test_without_nvcc_no_model_is_written(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from drystone_subgraph.session.converting import convert
+
+    monkeypatch.setattr(cuda, "nvcc", lambda: None)
+    out = model.parent / "other"
+    words = [str(model.parent / "saved"), "--target", "cuda", "-o", str(out)]
+    done = CliRunner().invoke(convert, words)
+    assert isinstance(done.exception, ds.BadRequest)
+    assert "pip install drystone-tvm[cuda]" in str(done.exception)
+    assert sorted(p.name for p in model.parent.iterdir()) == ["moved", "saved"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -167,7 +169,30 @@ def test_ctrl_c_keeps_what_was_found(model: Path, monkeypatch: pytest.MonkeyPatc
     assert report["tuned"][0]["kept"]
 
 
-@pytest.mark.parametrize("budget", ["soon", "0", "-1s", "1d"])
+def test_ctrl_c_between_plans_tells_what_was_found(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from drystone_tvm.tuning import tuner
+
+    def interrupted(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tuner, "_settled", interrupted)
+    done = tune(model, "--budget", "1s", "--json")
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["tuned"] == []
+
+
+@pytest.mark.parametrize("words", [("--signature", "nine"), ("--size", "0"), ("--nine",)])
+def test_odd_arguments_are_refused(model: Path, words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-m", "drystone_base", "tvm", "tune", str(model), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words[-1] in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("budget", ["soon", "0", "-1s", "1d", "", "9" * 400 + "h"])
 def test_a_budget_is_a_duration(model: Path, budget: str) -> None:
     done = tune(model, f"--budget={budget}")
     assert done.exit_code == 2

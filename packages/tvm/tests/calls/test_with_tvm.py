@@ -65,6 +65,9 @@ def test_errors_of_a_compiled_function(tmp_path: Path) -> None:
         module["f"](np.zeros(3, np.float64))
     with pytest.raises(KernelError, match="raised TypeError: Expected 2 arguments"):
         module["f"](np.zeros(3, np.float32), np.zeros(3, np.float32))
+    with pytest.raises(KernelError, match=r"raised ValueError: .*Mismatched x0\.ndim"):
+        module["f"](np.zeros((3, 1), np.float32))
+    assert module["f"](np.ones(3, np.float32)).tolist() == [2, 2, 2]
 
 
 def test_tvms_own_run_time_keeps_its_errors(tmp_path: Path) -> None:

@@ -58,7 +58,9 @@ class Module(NamedTuple):
     raises to refuse. ``offers(library)`` names what came of it, for reports. ``commands`` are
     subcommands of ``drystone``, by name: where their click command is, as
     ``"package.module:attribute"``. ``variables`` is where its environment variables are stated,
-    likewise: a tuple of ``drystone_base.core.environment.Variable``.
+    likewise: a tuple of ``drystone_base.core.environment.Variable``. ``shapes`` are shape functions
+    of ops that a library of the package defines, by op and as commands are: where shapes follow
+    from attributes, of which C shape functions see only those of type ``type``.
 
     ``stages`` are functions that a session calls at a named point of preparing a run.
     ``{"optimize": f}`` with ``f(graph, fetches, feeds, config) -> Graph``. Where regions of the
@@ -80,6 +82,7 @@ class Module(NamedTuple):
     stages: Mapping[str, Callable[..., Any]] = MappingProxyType({})
     commands: Mapping[str, str] = MappingProxyType({})
     variables: str = ""
+    shapes: Mapping[str, str] = MappingProxyType({})
 
 
 @explaining("register", "find", "get", "origin")

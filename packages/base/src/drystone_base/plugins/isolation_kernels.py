@@ -79,10 +79,9 @@ def what_stays(op: str, attrs: Mapping[str, Any]) -> list[str]:
 
 
 def _add_shapes(op: str, path: str) -> None:
-    from drystone_base.inference.shapes._registry import SHAPES
+    from drystone_base.inference.shapes._plugins import add_plugin_op
 
-    if op not in SHAPES.index and op not in SHAPES.modules:
-        SHAPES.register(op)(lambda call: _shapes(call, path))
+    add_plugin_op(op, lambda call: _shapes(call, path))
 
 
 def _shapes(call: ShapeCall, path: str) -> Sequence[Shape]:

@@ -13,6 +13,9 @@ import pytest
 
 from drystone_base import modules
 from drystone_base.core.errors import PluginError
+from drystone_base.core.families import Families
+from drystone_base.inference.shapes import _plugins
+from drystone_base.inference.shapes._registry import Shape, ShapeCall, ShapeFunction
 from drystone_base.modules import Library, Module, Registry, _registry
 
 
@@ -203,3 +206,28 @@ def test_a_package_that_fails_is_told_of_once(monkeypatch: pytest.MonkeyPatch) -
         modules.modules()
     assert "cut" not in modules.modules()
     assert asked == ["drystone.modules"]
+
+
+def shape_of_twice(call: ShapeCall) -> list[Shape]:
+    """The shape function of an op that gives its input so often, one after the other."""
+    rows, *others = call.shape(0) or (-1,)
+    return [(rows * int(call.attrs["count"]), *others)]
+
+
+def test_a_module_states_shape_functions_of_its_ops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which know all attributes; those of the library in C know only dtypes."""
+    shapes: Families[ShapeFunction] = Families("drystone_base.inference.shapes", "one")
+    monkeypatch.setattr(_plugins, "SHAPES", shapes)
+    module, _ = make_module()
+    stated = {"Twice": f"{__name__}:shape_of_twice", "Add": f"{__name__}:none"}
+    modules.register(module._replace(shapes=stated))
+    for op in ("Twice", "Thrice", "Add"):
+        _plugins.add_plugin_op(op)
+    found = shapes.find("Twice")
+    assert found is not None
+    call = ShapeCall("n", "Twice", {"count": 2}, [(3, 5)], [None], [])
+    assert found(call) == [(6, 5)]
+    assert shapes.find("Thrice") is _plugins._from_host
+    assert "Add" not in shapes.modules  # it is TensorFlow's
+    _plugins.add_plugin_op("Fourth", otherwise=shape_of_twice)
+    assert shapes.find("Fourth") is shape_of_twice

@@ -20,6 +20,7 @@ from drystone_base.cli.kit import (
     status,
     wants_json,
 )
+from drystone_base.files.uris import uri_of
 from drystone_base.loaders import load_model
 from drystone_subgraph.contract.backend import find_backend
 from drystone_subgraph.contract.conversion import Conversion, ConversionRequest
@@ -73,9 +74,10 @@ def convert(
     nodes stayed as they are.
     """
     check_local(output, "--output", "the system opens libraries from local ones")
+    _check_apart(model, output)
     backend = find_backend(name)
     backend.properties()  # which says what is not installed
-    chosen = None if ops is None else tuple(n.strip() for n in ops.split(",") if n.strip())
+    chosen = None if ops is None else _names(ops)
     with moving(f"loading {model}", model):
         loaded = load_model(model)
     with status("converting") as shown:
@@ -87,6 +89,18 @@ def convert(
         request = ConversionRequest(loaded, output, chosen, target, sizes, tell)
         made = backend.convert(request) or convert_beside(backend, request)
     _show(made, name, output)
+
+
+def _check_apart(model: Path, output: Path) -> None:
+    if uri_of(model) is None and model.resolve() in output.resolve().parents:
+        raise click.BadParameter(f"{output} is inside the model", param_hint="--output")
+
+
+def _names(ops: str) -> tuple[str, ...]:
+    found = tuple(name.strip() for name in ops.split(",") if name.strip())
+    if not found:
+        raise click.BadParameter(f"{ops!r} names no op", param_hint="--ops")
+    return found
 
 
 def _show(made: Conversion, backend: str, output: Path) -> None:

@@ -28,6 +28,7 @@ from drystone_tvm.backend.regions import Given, Parts, parts
 from drystone_tvm.backend.selecting import PIECES, Selector, computes, piece
 from drystone_tvm.calls import Called, session_callable
 from drystone_tvm.compiling.building import build, checked_target, require_tvm
+from drystone_tvm.compiling.cuda import require_nvcc
 from drystone_tvm.compiling.environment import MEASURED
 from drystone_tvm.compiling.stated import stated
 from drystone_tvm.compiling.tuned import stamp
@@ -119,14 +120,16 @@ class TvmBackend(SubgraphBackend):
         """A SavedModel whose regions are libraries, which carry what they need of a processor.
 
         Raises ``BadRequest``: ``not-compiled`` for an op without a rule that is asked for,
-        ``unknown-target``, ``package-missing`` without a C compiler.
+        ``unknown-target``, ``package-missing`` without a C compiler or, for CUDA, nvcc.
         """
         from drystone_tvm.converting.conversion import check_ops, convert_model
 
         if request.ops is not None:
             check_ops(request.ops)
-        target = checked_target(request.target or "llvm")
+        target = checked_target("llvm" if request.target is None else request.target)
         require_tvm()
+        if target == "cuda":
+            require_nvcc()
         return convert_model(request, target)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,11 +11,13 @@ from typing import Any, Final
 
 import drystone_base as ds
 from drystone_base import Graph
+from drystone_base.files.writing import replace_file
 from drystone_base.graph import Output
 from drystone_tvm.compiling.cuda import packed, require_nvcc
 from drystone_tvm.compiling.emission import Argument, Expressions, distinct, emit
 from drystone_tvm.compiling.plans import DEFAULT, Plan
 from drystone_tvm.compiling.stated import Form, Tensor, assembly
+from drystone_tvm.compiling.tools import run
 from drystone_tvm.compiling.tuned import key_of, plan_of
 
 __all__ = [
@@ -193,28 +194,28 @@ def export(compiled: Any, path: str | os.PathLike[str]) -> None:
     """Write what ``tvm.compile`` gave as a library, as its ``export_library`` does.
 
     Kernels for CUDA are in it as machine code, not as text: so it runs where TVM and nvcc are not.
-    Raises ``BadRequest`` (``package-missing``) without TVM, a C compiler or nvcc.
+    Raises ``BadRequest``: ``package-missing`` without TVM, a C compiler or nvcc, ``cannot-write``.
     """
     require_tvm()
     _link(compiled, None, Path(os.path.abspath(os.fspath(path))))
 
 
 def _link(made: Any, form: Form | None, path: Path) -> None:
+    """Write the library, whole or not at all."""
     linker = _linker()
     assert linker is not None
-    with tempfile.TemporaryDirectory(prefix="drystone-tvm-") as folder:
-        beside = []
+    with tempfile.TemporaryDirectory(prefix="drystone-tvm-") as name:
+        folder, beside = Path(name), []
         if form is not None:
-            beside = [str(Path(folder) / "about.s")]
+            beside = [str(folder / "about.s")]
             Path(beside[0]).write_text(assembly(form))
 
         def link(output: str, objects: Sequence[str], options: Any = None, **_: Any) -> None:  # noqa: ARG001
-            command = [linker, "-shared", "-fPIC", "-s", "-o", output, *objects, *beside, "-lm"]
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
-            if done.returncode:
-                raise RuntimeError(f"{command[0]}: {done.stderr[-2000:]}")
+            run([linker, "-shared", "-fPIC", "-s", "-o", output, *objects, *beside, "-lm"])
 
         def pack(module: Any, *_: Any) -> str:
-            return str(packed(module, Path(folder)))
+            return str(packed(module, folder))
 
-        made.export_library(str(path), fcompile=link, fpack_imports=pack)
+        library = folder / "library.so"
+        made.export_library(str(library), fcompile=link, fpack_imports=pack)
+        replace_file(path, [library.read_bytes()])

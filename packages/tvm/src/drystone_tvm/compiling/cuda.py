@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import shutil
 import struct
-import subprocess
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
 import drystone_base as ds
+from drystone_tvm.compiling.tools import run
 
 __all__ = ["bind", "nvcc", "packed", "require_nvcc"]
 
@@ -146,11 +145,5 @@ def _machine_code(text: bytes, folder: Path) -> bytes:
     source, out = folder / "kernels.cu", folder / "kernels.fatbin"
     source.write_bytes(text)
     codes = [f"-gencode=arch=compute_{k},code={code}" for k, code in ARCHITECTURES]
-    _run([require_nvcc(), "-O3", "-fatbin", *codes, "-o", str(out), str(source)])
+    run([require_nvcc(), "-O3", "-fatbin", *codes, "-o", str(out), str(source)])
     return out.read_bytes()
-
-
-def _run(command: Sequence[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{command[0]}: {(done.stderr or done.stdout)[-2000:]}")

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from drystone_base import DrystoneError, as_dtype
+
 __all__ = ["SECTION", "Form", "Tensor", "assembly", "stated"]
 
 SECTION: Final = ".drystone_tvm"
@@ -74,10 +76,11 @@ def _plain(form: Form) -> dict[str, Any]:
 
 
 def stated(path: str | os.PathLike[str]) -> Form | None:
-    """What a library states; None for one that states nothing, or is none."""
+    """What a library states; None for one that states nothing, or nothing that makes sense."""
+    file = Path(path)
     try:
-        text = _section(Path(path).read_bytes())
-    except (OSError, struct.error):
+        text = _section(file.read_bytes()) if file.is_file() else ""  # a pipe is not waited for
+    except (OSError, ValueError, struct.error):
         return None
     first, _, rest = text.partition("\n")
     if first != _FIRST:
@@ -85,16 +88,27 @@ def stated(path: str | os.PathLike[str]) -> Form | None:
     try:
         found = json.loads(rest.partition("\n")[2])
         inputs, outputs = (_tensors(found[key]) for key in ("inputs", "outputs"))
-        return Form(
-            found["function"], inputs, outputs, found["target"], tuple(found["needs"]),
-            found["made_by"],
+        form = Form(
+            str(found["function"]), inputs, outputs, str(found["target"]),
+            tuple(map(str, found["needs"])), str(found["made_by"]),
         )  # fmt: skip
-    except (ValueError, KeyError, TypeError):
+        form.output_shapes()  # sizes of outputs are numbers, or those of inputs
+    except (ValueError, KeyError, TypeError, RecursionError, DrystoneError):
         return None
+    return form
 
 
 def _tensors(found: Sequence[Any]) -> tuple[Tensor, ...]:
-    return tuple(Tensor(name, dtype, tuple(sizes)) for name, dtype, sizes in found)
+    return tuple(
+        Tensor(str(name), str(as_dtype(dtype)), tuple(map(_size, sizes)))
+        for name, dtype, sizes in found
+    )
+
+
+def _size(size: Any) -> int | str:
+    if isinstance(size, str) or (type(size) is int and 0 <= size < 1 << 63):
+        return size
+    raise ValueError
 
 
 def _section(data: bytes) -> str:

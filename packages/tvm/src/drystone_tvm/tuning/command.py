@@ -38,12 +38,13 @@ Examples:
 """
 _UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
 _BUDGET: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([smh]?)")
+_LONGEST: Final = 1e6
 _OPS_SHOWN: Final = 3
 
 
 def _seconds(ctx: click.Context, param: click.Parameter, value: str) -> float:
     found = _BUDGET.fullmatch(value.strip().lower())
-    if found is None or not float(found[1]):
+    if found is None or not 0 < float(found[1]) <= _LONGEST:
         text = f"{value!r} is no duration: 90, 90s, 2m and 1h are some"
         raise click.BadParameter(text, ctx, param)
     return float(found[1]) * _UNITS[found[2]]

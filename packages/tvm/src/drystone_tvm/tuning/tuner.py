@@ -6,6 +6,7 @@ import math
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -62,10 +63,11 @@ def tune_regions(
     """
     clock = _Clock(budget)
     found: list[Tuned] = []
-    for region, share in _shares(regions):
-        if clock.left <= 0:
-            break
-        found.append(_tune(region, max(share * budget, _LEAST), clock, tell))
+    with suppress(KeyboardInterrupt):
+        for region, share in _shares(regions):
+            if clock.left <= 0:
+                break
+            found.append(_tune(region, max(share * budget, _LEAST), clock, tell))
     return found
 
 
