@@ -37,26 +37,26 @@ def run(quick: bool) -> Report:
     columns = [
         Column("what", "between two processes", text),
         Column("round_trip_s", "round trip of 8 bytes", span),
-        Column("gib_per_s", "64 MiB", lambda r: "" if r is None else f"{r:.2f} GiB/s"),
+        Column("processor_s", "processor of one", span),
+        Column("gib_per_s", "64 MiB", lambda rate: f"{rate:.2f} GiB/s"),
+        Column("of_socket", "of a plain socket's", lambda part: f"{part:.0%}"),
     ]
     report = Report("network", "Messages, and sums over two processes", columns)
+    turns = 1 if quick else TURNS
     try:
-        lines = _transports(1_000 if quick else 10_000)
+        _transports(report, 1_000 if quick else 10_000, turns)
     except (OSError, subprocess.CalledProcessError) as error:
         report.notes.append(f"transports not measured: no C++ compiler made the program: {error}")
-        lines = []
-    for name, micros, rate in (line.split() for line in lines):
-        row = {"what": name, "round_trip_s": float(micros) * 1e-6, "gib_per_s": float(rate)}
-        report.rows.append(row)
-    _all_reduce(report, 20 if quick else 100, 1 if quick else TURNS)
+    _all_reduce(report, 20 if quick else 100, turns)
     for transport in ("tcp", "unix", "shm"):
-        once, pair = _steps(transport, 30 if quick else 200)
-        for what, seconds in (
-            ("a step over two tasks", once),
-            ("each further pair of edges", pair),
+        found = [_steps(transport, 30 if quick else 100) for _ in range(turns)]
+        for what, seconds in zip(
+            ("a step over two tasks", "each further pair of edges"),
+            (min(times) for times in zip(*found, strict=True)),
+            strict=True,
         ):
-            row = {"what": f"{what}, {transport}", "round_trip_s": seconds, "gib_per_s": None}
-            report.rows.append(row)
+            report.rows.append({"what": f"{what}, {transport}", "round_trip_s": seconds})
+    report.notes.append(f"each is the best of {turns} turns, whose figures are medians")
     return report
 
 
@@ -77,7 +77,7 @@ def _all_reduce(report: Report, rounds: int, turns: int) -> None:
             found[name].append(measure(rounds))
     for name, pairs in found.items():
         small, large = (min(pair[k] for pair in pairs) for k in (0, 1))
-        row = {"what": f"all_reduce, {name}", "round_trip_s": small}
+        row: dict[str, Any] = {"what": f"all_reduce, {name}", "round_trip_s": small}
         report.rows.append(row | {"gib_per_s": MEBIBYTES / 1024 / large})
 
 
@@ -118,7 +118,22 @@ PEERS: Final = {
 """By environment: the name in the table, and what measures it."""
 
 
-def _transports(rounds: int) -> list[str]:
+def _transports(report: Report, rounds: int, turns: int) -> None:
+    """Add messages by each transport, and by plain sockets in the same turns."""
+    found: dict[str, list[tuple[float, float, float]]] = {}
+    for name, *figures in _messages(rounds, turns):
+        micros, processor, rate = map(float, figures)
+        found.setdefault(name, []).append((micros * 1e-6, processor * 1e-6, rate))
+    for name, those in found.items():
+        trip, processor = (min(one[k] for one in those) for k in (0, 1))
+        beside = found.get(f"{name}-socket")
+        shares = [] if beside is None else [a[2] / b[2] for a, b in zip(those, beside, strict=True)]
+        row = {"what": name, "round_trip_s": trip, "processor_s": processor}
+        row |= {"gib_per_s": max(one[2] for one in those)}
+        report.rows.append(row | {"of_socket": statistics.median(shares) if shares else None})
+
+
+def _messages(rounds: int, turns: int) -> list[list[str]]:
     with tempfile.TemporaryDirectory(prefix="drystone-bench-") as folder:
         program, native = Path(folder) / "transports", PACKAGE / "native"
         sources = [str(f) for f in sorted(native.glob("*.cc")) if f.name != "plugin.cc"]
@@ -126,10 +141,13 @@ def _transports(rounds: int) -> list[str]:
         command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O2", *include, *sources]
         command += [str(PACKAGE / "bench" / "transports.cc"), "-o", str(program), "-lpthread"]
         subprocess.run(command, check=True, capture_output=True, text=True)
-        done = subprocess.run(
-            [str(program), str(rounds)], check=True, capture_output=True, text=True
-        )
-    return done.stdout.splitlines()
+        lines: list[str] = []
+        for _ in range(turns):
+            done = subprocess.run(
+                [str(program), str(rounds)], check=True, capture_output=True, text=True
+            )
+            lines += done.stdout.splitlines()
+    return [line.split() for line in lines]
 
 
 def free_addresses(count: int = 2) -> list[str]:

@@ -2,7 +2,7 @@
 
 The 2 GiB are sent by each transport of drystone-network, by that of the example in C, and by that
 in C++ with which projects begin, which is written along docs/how-to/plugin_authors/network.md. All
-must pass the rest of the suite, too.
+must pass the rest of the suite, too. ASan and TSan look at threads that drive one engine.
 """
 
 from __future__ import annotations
@@ -30,14 +30,15 @@ _SUITE = ("--pyargs", "drystone_conformance.suites.test_network")
 
 
 def cases(_: Place) -> list[Case]:
-    """The libraries' suites with their largest message, then the soak."""
+    """The libraries' suites with their largest message, sanitizers, then the soak."""
     libraries: dict[str, Callable[[Path], Path]] = {
         "transports": partial(compile_example, NET),
         "example": partial(compile_example, "network_c"),
         "template": _template,
     }
     suites = [Case(name, partial(_suite, name, make), 1200) for name, make in libraries.items()]
-    return [*suites, Case("soak", _soak, MINUTES * 60 + 300)]
+    sanitized = Case("sanitizers", _sanitized, 900)
+    return [*suites, sanitized, Case("soak", _soak, MINUTES * 60 + 300)]
 
 
 def _template(folder: Path) -> Path:
@@ -61,6 +62,13 @@ def _suite(name: str, make: Callable[[Path], Path], place: Place) -> Figures:
     if found is None:
         raise Wrong(said[-2000:])
     return {"passed": found[1], "seconds": float(found[2])}
+
+
+def _sanitized(place: Place) -> Figures:
+    said = _run([sys.executable, "-m", "ci.scripts.sanitize_network"], ROOT, {})
+    (place.work / "sanitizers.log").write_text(said, encoding="utf-8")
+    rounds = [int(count) for count in re.findall(r"(\d+) values went round", said)]
+    return {"runs": str(len(rounds)), "values": str(sum(rounds))}
 
 
 def _soak(place: Place) -> Figures:

@@ -1,7 +1,8 @@
 // Round trips and 64 MiB by each transport between two processes, beside sockets without it.
 //
-// Prints lines "NAME MICROSECONDS GIB_PER_SECOND": the median round trip of 8 bytes, and the best of
-// several transfers of 64 MiB.
+// Prints lines "NAME MICROSECONDS PROCESSOR_MICROSECONDS GIB_PER_SECOND": the median round trip of 8
+// bytes, what one of the two processes used of the processor for one, and the best of several transfers
+// of 64 MiB.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -34,16 +36,24 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+double processor() {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return static_cast<double>(used.tv_sec) + static_cast<double>(used.tv_nsec) * 1e-9;
+}
+
 void measure(const char* name, const Move& give, const Move& take) {
   std::vector<char> data(kLarge, 1);
   char word[8] = {};
   std::vector<double> small, large;
+  const double begun = processor();
   for (int k = 0; k < rounds; ++k) {
     const double start = now();
     give(word, sizeof word);
     take(word, sizeof word);
     small.push_back(now() - start);
   }
+  const double used = (processor() - begun) / rounds;
   for (int k = 0; k < kTransfers; ++k) {
     const double start = now();
     give(data.data(), data.size());
@@ -51,7 +61,7 @@ void measure(const char* name, const Move& give, const Move& take) {
     large.push_back(now() - start);
   }
   std::nth_element(small.begin(), small.begin() + rounds / 2, small.end());
-  std::printf("%s %.3f %.3f\n", name, small[static_cast<std::size_t>(rounds) / 2] * 1e6,
+  std::printf("%s %.3f %.3f %.3f\n", name, small[static_cast<std::size_t>(rounds) / 2] * 1e6, used * 1e6,
               64.0 / 1024 / *std::min_element(large.begin(), large.end()));
   std::fflush(stdout);
 }

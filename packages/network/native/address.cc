@@ -20,7 +20,7 @@ namespace drystone::net {
 
 namespace {
 
-constexpr long kHandshakeUs = 1'000'000;  // how long the other side of shared memory may take
+constexpr int kMostRefused = 64;  // connections in a row that ended before they were taken
 
 void turn_on(int fd, int level, int option, int value = 1) {
   (void)setsockopt(fd, level, option, &value, sizeof value);  // without it is slower, not wrong
@@ -191,15 +191,21 @@ std::unique_ptr<Stream> connect_to(Kind kind, const std::string& address, long t
   if (error != 0) fail_errno(address + " cannot be connected to", error);
   check_user(made.get());
   return kind == Kind::kUnix ? socket_stream(std::move(made))
-                             : shared_stream_connect(std::move(made), timeout_us);
+                             : shared_stream_connect(std::move(made));
 }
 
 std::unique_ptr<Stream> accept_from(Kind kind, int listener) {
-  Descriptor made(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!made) return nullptr;
+  Descriptor made;
+  for (int k = 0; !made; ++k) {
+    made = Descriptor(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (made) break;
+    if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) throw Exhausted();
+    // What else Linux says is of a connection that has ended meanwhile, and the next one may be well.
+    if (errno == EAGAIN || errno == EWOULDBLOCK || k == kMostRefused) return nullptr;
+  }
   settle(kind, made.get());
   if (kind != Kind::kTcp) check_user(made.get());
-  return kind == Kind::kShared ? shared_stream_accept(std::move(made), kHandshakeUs)
+  return kind == Kind::kShared ? shared_stream_accept(std::move(made))
                                : socket_stream(std::move(made));
 }
 

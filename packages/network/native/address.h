@@ -21,7 +21,11 @@ struct Listener {
 
 Listener listen_at(Kind kind, const std::string& address);
 std::unique_ptr<Stream> connect_to(Kind kind, const std::string& address, long timeout_us);
-// The next connection of a listener, or null where there is none.
+// There are no descriptors or memory left for a connection, which waits where it is.
+struct Exhausted {};
+
+// The next connection of a listener, or null where there is none. Throws Exhausted, and Failure for a
+// connection that is refused.
 std::unique_ptr<Stream> accept_from(Kind kind, int listener);
 
 }  // namespace drystone::net

@@ -21,6 +21,7 @@ namespace {
 constexpr std::uint64_t kSocket = 0, kDoorbell = 1, kListener = 2, kBell = 3;
 
 constexpr std::size_t kMostGreeting = 256;  // connections that have said nothing yet
+constexpr long kRestUs = 100'000;  // of listeners, when there are no descriptors left
 
 long now_us() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -90,6 +91,10 @@ bool Engine::about_to_sleep() {
 
 void Engine::sleep(std::unique_lock<std::mutex>* lock, long timeout_us) {
   const bool busy = about_to_sleep();
+  if (resting_until_ != 0) {  // else those who connect would wake us again and again
+    const long left = std::max(1L, resting_until_ - now_us());
+    timeout_us = timeout_us < 0 ? left : std::min(timeout_us, left);
+  }
   int wait = timeout_us < 0 ? -1 : static_cast<int>(std::min<long>((timeout_us + 999) / 1000, 1 << 30));
   if (busy) wait = 0;
   std::array<epoll_event, 64> ready;
@@ -98,6 +103,7 @@ void Engine::sleep(std::unique_lock<std::mutex>* lock, long timeout_us) {
   const int count = epoll_wait(epoll_.get(), ready.data(), static_cast<int>(ready.size()), wait);
   lock->lock();
   sleeping_ = false;
+  if (resting_until_ != 0 && now_us() >= resting_until_) rest_listeners(false);
   for (int k = 0; k < count; ++k) handle(ready[static_cast<std::size_t>(k)].data.u64,
                                          ready[static_cast<std::size_t>(k)].events);
   if (!busy) return;
@@ -143,7 +149,7 @@ void Engine::handle(std::uint64_t what, std::uint32_t events) {
   if (found == peers_.end()) return;  // it went while this waited
   Peer* peer = found->second.get();
   if ((what & 3) == kDoorbell) peer->stream().hear();
-  const bool both = (what & 3) == kDoorbell || peer->stream().doorbell() >= 0;
+  const bool both = kind_ == Kind::kShared;
   serve(peer, both || (events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0,
         both || (events & EPOLLOUT) != 0);
 }
@@ -161,7 +167,7 @@ void Engine::watch_fd(int fd, std::uint64_t what, std::uint32_t events) {
 // What can still happen to a peer. One whose events nobody can act on would wake us for ever.
 void Engine::watch(Peer* peer) {
   const bool reads = may_read(peer->id, peer->current().get());
-  const bool shared = peer->stream().doorbell() >= 0;
+  const bool shared = kind_ == Kind::kShared;
   std::uint32_t wanted = reads ? EPOLLIN | EPOLLRDHUP : 0;
   if (!shared && peer->has_outgoing()) wanted |= EPOLLOUT;
   if (wanted == peer->watched) return;
@@ -175,13 +181,35 @@ void Engine::watch(Peer* peer) {
 
 Peer* Engine::add(std::unique_ptr<Stream> stream) {
   const std::uint64_t id = next_++;
-  const int doorbell = stream->doorbell();
   auto made = std::make_unique<Peer>(id, std::move(stream), limits_.max_message);
   Peer* peer = made.get();
   peers_.emplace(id, std::move(made));
-  if (doorbell >= 0) watch_fd(doorbell, id << 2 | kDoorbell, EPOLLIN);
+  try {
+    hear_doorbell(peer);
+  } catch (const Failure&) {
+    peers_.erase(id);
+    throw;
+  }
   watch(peer);
   return peer;
+}
+
+void Engine::hear_doorbell(Peer* peer) {
+  const int doorbell = peer->stream().doorbell();
+  if (peer->has_doorbell || doorbell < 0) return;
+  watch_fd(doorbell, peer->id << 2 | kDoorbell, EPOLLIN);
+  peer->has_doorbell = true;
+}
+
+// Whether listeners rest: what connects waits in the system, and nobody is woken by it.
+void Engine::rest_listeners(bool rest) {
+  resting_until_ = rest ? now_us() + kRestUs : 0;
+  for (const auto& [id, listener] : listeners_) {
+    epoll_event event{};
+    event.events = rest ? 0U : static_cast<std::uint32_t>(EPOLLIN);
+    event.data.u64 = id << 2 | kListener;
+    (void)epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, listener.socket.get(), &event);
+  }
 }
 
 void Engine::accept_all(std::uint64_t listener) {
@@ -192,12 +220,19 @@ void Engine::accept_all(std::uint64_t listener) {
       std::unique_ptr<Stream> stream = accept_from(kind_, found->second.socket.get());
       if (stream == nullptr) return;
       accepted_.insert(add(std::move(stream))->id);
-      if (accepted_.size() > kMostGreeting)  // who has said nothing for the longest time
-        lose(*accepted_.begin(), TF_RESOURCE_EXHAUSTED, "", false);
+      if (accepted_.size() > kMostGreeting) refuse_silent(*accepted_.begin());
+    } catch (const Exhausted&) {
+      return rest_listeners(true);
     } catch (const Failure&) {
       // Who connected is refused, and sees that the connection has ended; others may come.
     }
   }
+}
+
+// Lets go of who has been connected for the longest time, if he has said nothing.
+void Engine::refuse_silent(std::uint64_t id) {
+  serve(peers_.at(id).get(), true, false);
+  if (accepted_.contains(id)) lose(id, TF_RESOURCE_EXHAUSTED, "", false);
 }
 
 void Engine::serve(Peer* peer, bool reads, bool writes) {
@@ -210,6 +245,10 @@ void Engine::serve(Peer* peer, bool reads, bool writes) {
                   cut ? "the connection ended in the middle of a message"
                       : "the other side has closed the connection",
                   true);
+    }
+    if (!peer->has_doorbell && peer->stream().doorbell() >= 0) {
+      hear_doorbell(peer);
+      peer->write_more(this);  // what had to wait for the memory
     }
     watch(peer);
   } catch (const Failure& failure) {
@@ -360,6 +399,10 @@ void Engine::receive(const Receive& receive) {
   const std::lock_guard lock(mutex_);
   if (const auto message = matching_.take_kept(receive); message != nullptr) {
     message->taker = receive;
+    if (receive.data != nullptr && message->size > receive.size) {  // what is still to come is dropped
+      message->target = nullptr;
+      message->own.reset();
+    }
     if (message->whole()) give(receive, message);
   } else {
     if (receive.peer != 0 && !peers_.contains(receive.peer))

@@ -71,6 +71,9 @@ class Engine : private Inbox {
   void handle(std::uint64_t what, std::uint32_t events);
   void accept_all(std::uint64_t listener);
   Peer* add(std::unique_ptr<Stream> stream);
+  void hear_doorbell(Peer* peer);
+  void rest_listeners(bool rest);
+  void refuse_silent(std::uint64_t id);
   void serve(Peer* peer, bool reads, bool writes);
   void lose(std::uint64_t peer, TF_Code code, const std::string& text, bool tell);
   void watch(Peer* peer);
@@ -85,6 +88,7 @@ class Engine : private Inbox {
   std::mutex mutex_;
   Descriptor epoll_, bell_;
   bool sleeping_ = false, woken_ = false, always_rings_ = false;
+  long resting_until_ = 0;  // by now_us(); 0: listeners do not rest
   std::uint64_t next_ = 1;
   std::unordered_map<std::uint64_t, Listener> listeners_;
   std::unordered_map<std::uint64_t, std::unique_ptr<Peer>> peers_;

@@ -13,7 +13,7 @@ void Matching::post(const Receive& receive) {
   if (receive.exact()) {
     exact_[{receive.peer, receive.tag}].push_back(order);
   } else {
-    wild_.emplace(order, order);
+    wild_[receive.peer].insert(order);
   }
 }
 
@@ -24,7 +24,9 @@ void Matching::forget_posted(std::uint64_t order, const Receive& receive) {
     orders.erase(std::find(orders.begin(), orders.end(), order));
     if (orders.empty()) exact_.erase(found);
   } else {
-    wild_.erase(order);
+    const auto found = wild_.find(receive.peer);
+    found->second.erase(order);
+    if (found->second.empty()) wild_.erase(found);
   }
   const auto [from, to] = by_token_.equal_range(receive.token);
   by_token_.erase(std::find_if(from, to, [&](const auto& one) { return one.second == order; }));
@@ -33,16 +35,22 @@ void Matching::forget_posted(std::uint64_t order, const Receive& receive) {
   posted_.erase(order);
 }
 
+std::uint64_t Matching::first_wild(std::uint64_t of, std::uint64_t peer, const Tag& tag,
+                                   std::uint64_t before) const {
+  const auto found = wild_.find(of);
+  if (found == wild_.end()) return before;
+  for (const std::uint64_t order : found->second) {
+    if (before != 0 && order > before) break;
+    if (posted_.at(order).fits(peer, tag)) return order;
+  }
+  return before;
+}
+
 std::optional<Receive> Matching::take_posted(std::uint64_t peer, const Tag& tag) {
   std::uint64_t first = 0;
   if (const auto found = exact_.find({peer, tag}); found != exact_.end())
     first = found->second.front();
-  for (const auto& [order, _] : wild_) {
-    if (first != 0 && order > first) break;
-    if (!posted_.at(order).fits(peer, tag)) continue;
-    first = order;
-    break;
-  }
+  first = first_wild(peer, peer, tag, first_wild(0, peer, tag, first));
   if (first == 0) return std::nullopt;
   const Receive receive = posted_.at(first);
   forget_posted(first, receive);

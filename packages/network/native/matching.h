@@ -8,6 +8,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -78,13 +79,16 @@ class Matching {
   };
 
   void forget_posted(std::uint64_t order, const Receive& receive);
+  // The first of the receives with wild parts that fits and came before another; else that one.
+  std::uint64_t first_wild(std::uint64_t of, std::uint64_t peer, const Tag& tag,
+                           std::uint64_t before) const;
   std::shared_ptr<Message> take_kept_at(OfPeer& of, std::uint64_t order);
   std::shared_ptr<Message> take_kept_exact(const Receive& receive);
 
   std::uint64_t next_ = 1;
   std::map<std::uint64_t, Receive> posted_;                  // by order
   std::unordered_map<Exact, Orders, Hash> exact_;            // of those without wild parts
-  std::map<std::uint64_t, std::uint64_t> wild_;              // order, order
+  std::unordered_map<std::uint64_t, std::set<std::uint64_t>> wild_;  // of the others, by peer
   std::unordered_multimap<std::uint64_t, std::uint64_t> by_token_;
   std::unordered_map<std::uint64_t, std::uint64_t> waiting_;  // how many, by peer
   std::unordered_map<std::uint64_t, OfPeer> kept_;

@@ -61,6 +61,7 @@ class Peer {
 
   const std::uint64_t id;
   std::uint32_t watched = 0;  // what epoll watches of the socket
+  bool has_doorbell = false;  // that epoll watches
 
  private:
   bool write_one(Outgoing* out);

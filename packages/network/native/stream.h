@@ -22,7 +22,8 @@ class Stream {
   // How many bytes; kAgain; kEnd (reading only). Throws Failure where the connection is broken.
   virtual long read(const iovec* pieces, int count) = 0;
   virtual long write(const iovec* pieces, int count) = 0;
-  // What epoll watches; `doorbell` is -1 where bytes come over the socket itself.
+  // What epoll watches; `doorbell` is -1 where bytes come over the socket itself, and until the memory
+  // is there that they come by.
   virtual int socket() const = 0;
   virtual int doorbell() const { return -1; }
   // Called before sleeping: whether there is something to do after all.
@@ -31,9 +32,9 @@ class Stream {
 };
 
 std::unique_ptr<Stream> socket_stream(Descriptor socket);
-// Over memory that both processes share; `connecting` is the side that makes it.
-std::unique_ptr<Stream> shared_stream_connect(Descriptor socket, long timeout_us);
-std::unique_ptr<Stream> shared_stream_accept(Descriptor socket, long timeout_us);
+// Over memory that both processes share; the side that connects makes it.
+std::unique_ptr<Stream> shared_stream_connect(Descriptor socket);
+std::unique_ptr<Stream> shared_stream_accept(Descriptor socket);
 
 }  // namespace drystone::net
 

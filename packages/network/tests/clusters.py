@@ -8,7 +8,9 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
@@ -41,9 +43,15 @@ def _stands_still(pid: int) -> bool:
 
 
 class Cluster:
-    """Workers of one job, each a process; ``logs`` is where their output goes."""
+    """Workers of one job, each a process; ``logs`` is where their output goes.
 
-    def __init__(self, folder: Path, count: int = 2, *options: str, token: str = "") -> None:
+    ``files``: how many each may have open (0: as here). ``more``: of their environment.
+    """
+
+    def __init__(
+        self, folder: Path, count: int = 2, *options: str, token: str = "", files: int = 0,
+        more: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:  # fmt: skip
         addresses = [f"127.0.0.1:{port}" for port in free_ports(count)]
         self.spec = ClusterSpec({"worker": addresses})
         self.file = folder / "cluster.json"
@@ -53,12 +61,15 @@ class Cluster:
         self.environment = os.environ | {
             "DRYSTONE_CLUSTER_TOKEN": token,
             "DRYSTONE_PLUGINS_DISABLE": "cpu",  # which takes long to load
+            **more,
         }
+        self.before = ["prlimit", f"--nofile={files}:{files}"] if files else []
         self.workers = [self.start(k) for k in range(count)]
 
     def start(self, task: int) -> subprocess.Popen[bytes]:
         """Start one of the workers."""
-        command = [sys.executable, "-m", "drystone_base", "worker", "--cluster", str(self.file)]
+        command = [*self.before, sys.executable, "-m", "drystone_base", "worker"]
+        command += ["--cluster", str(self.file)]
         with (self.logs / f"worker-{task}.log").open("ab") as log:
             return subprocess.Popen(
                 [*command, "--task", str(task), *self.options],

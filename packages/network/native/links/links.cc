@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint64_t kOurs = std::uint64_t{1} << 63;  // in tokens of operations of this file
 constexpr std::uint64_t kPosted = 16;
-constexpr std::uint64_t kDataHigh = 2, kDataLow = 0;  // the tag of values
+constexpr std::uint64_t kDataHigh = 2;  // the first number of the tags of values
+constexpr std::uint64_t kAll = ~std::uint64_t{0};
 constexpr std::size_t kMostEnded = 4096;
 constexpr std::uint64_t kKeptSize = 64;  // what a value takes beside its bytes
 constexpr std::chrono::milliseconds kLook{50};
@@ -84,14 +85,14 @@ std::string Step::awaited() const {
 
 // ---- links --------------------------------------------------------------------------------------
 
-Links::Links(const DS_NetworkFns* fns, void* engine, const Limits& limits)
-    : fns_(fns), engine_(engine), limits_(limits), next_token_(kOurs + kPosted) {
+Links::Links(const DS_NetworkFns* fns, void* engine, std::uint64_t tag, const Limits& limits)
+    : fns_(fns), engine_(engine), tag_(tag), limits_(limits), next_token_(kOurs + kPosted) {
   for (std::uint64_t k = 0; k < kPosted; ++k) post(kOurs + k);
 }
 
 void Links::post(std::uint64_t token) {
   TF_Status* const status = TF_NewStatus();
-  fns_->receive(engine_, 0, 0, 0, 0, 0, nullptr, 0, token, status);
+  fns_->receive(engine_, 0, kDataHigh, tag_, kAll, kAll, nullptr, 0, token, status);
   TF_DeleteStatus(status);
 }
 
@@ -106,7 +107,6 @@ void Links::sent(std::uint64_t token) {
 
 // Whether a message is a value of a task that was let in.
 bool Links::arrived(const DS_NetworkEvent& event) {
-  if (event.tag_high != kDataHigh || event.tag_low != kDataLow) return false;
   std::unique_lock lock(mutex_);
   const auto known = known_.find(event.peer);
   if (known == known_.end()) return false;
@@ -192,9 +192,9 @@ void Links::admit(std::uint64_t peer, Task task) {
   known_[peer] = task;
 }
 
-void Links::route(Task task, std::uint64_t peer) {
+void Links::route(Task task, std::uint64_t peer, std::uint64_t tag) {
   const std::lock_guard lock(mutex_);
-  links_[task] = std::make_shared<Link>(Link{peer, 0});
+  links_[task] = std::make_shared<Link>(Link{peer, tag, 0});
 }
 
 void Links::forget(std::uint64_t peer) {
@@ -242,7 +242,7 @@ Sent Links::send(Step& step, Task to, Outgoing value, std::string* why) {
   const Outgoing& handed = under_way_.emplace(token, UnderWay{link, std::move(value)}).first->second.value;
   lock.unlock();
   TF_Status* const status = TF_NewStatus();
-  const std::int32_t done = hand_over(link->peer, token, handed, status);
+  const std::int32_t done = hand_over(*link, token, handed, status);
   const bool is_too_large = done < 0 && TF_GetCode(status) == TF_RESOURCE_EXHAUSTED;
   if (done < 0 && why != nullptr) *why = TF_Message(status);
   TF_DeleteStatus(status);
@@ -255,11 +255,11 @@ Sent Links::send(Step& step, Task to, Outgoing value, std::string* why) {
 }
 
 // What DS_NetworkFns.send answers.
-std::int32_t Links::hand_over(std::uint64_t peer, std::uint64_t token, const Outgoing& value,
+std::int32_t Links::hand_over(const Link& link, std::uint64_t token, const Outgoing& value,
                               TF_Status* status) {
   const void* const pieces[] = {value.head.data(), value.data.data()};
   const std::size_t sizes[] = {value.head.size(), value.data.size()};
-  return fns_->send(engine_, peer, kDataHigh, kDataLow, pieces, sizes, value.data.empty() ? 1 : 2,
+  return fns_->send(engine_, link.peer, kDataHigh, link.tag, pieces, sizes, value.data.empty() ? 1 : 2,
                     token, status);
 }
 

@@ -74,14 +74,16 @@ struct Limits {
 
 class Links : public std::enable_shared_from_this<Links> {
  public:
-  Links(const DS_NetworkFns* fns, void* engine, const Limits& limits);
+  // `tag`: the second number of the tags of values that come here. Who may not send any does not know
+  // it, so that the memory that is given to values is not for his messages.
+  Links(const DS_NetworkFns* fns, void* engine, std::uint64_t tag, const Limits& limits);
 
   // As DS_NetworkFns.progress, without what is done here. Of one thread, which is at home in it: see
   // drive.cc.
   std::int32_t progress(std::int64_t timeout_us, DS_NetworkEvent* const* events, std::int32_t room,
                         TF_Status* status);
   void admit(std::uint64_t peer, Task task);
-  void route(Task task, std::uint64_t peer);
+  void route(Task task, std::uint64_t peer, std::uint64_t tag);
   void forget(std::uint64_t peer);
   std::shared_ptr<Step> begin(std::uint64_t step, std::shared_ptr<const Edges> edges, double ends);
   void end(std::uint64_t step);
@@ -92,6 +94,7 @@ class Links : public std::enable_shared_from_this<Links> {
   friend class Step;
   struct Link {
     std::uint64_t peer = 0;
+    std::uint64_t tag = 0;
     std::uint64_t bytes = 0;  // under way
   };
   struct UnderWay {
@@ -126,11 +129,12 @@ class Links : public std::enable_shared_from_this<Links> {
   void forget_early(std::uint64_t step);
   void remember_ended(std::uint64_t step);
   Sent send(Step& step, Task to, Outgoing value, std::string* why);
-  std::int32_t hand_over(std::uint64_t peer, std::uint64_t token, const Outgoing& value,
+  std::int32_t hand_over(const Link& link, std::uint64_t token, const Outgoing& value,
                          TF_Status* status);
 
   const DS_NetworkFns* const fns_;
   void* const engine_;
+  const std::uint64_t tag_;
   const Limits limits_;
   std::mutex mutex_;
   std::shared_mutex open_;  // shared while the engine is called

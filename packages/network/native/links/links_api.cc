@@ -71,8 +71,9 @@ void abort_step(void* step, const TF_Status*) { step_of(step).abort(); }
 
 using namespace drystone::links;
 
-void* drystone_links_new(const DS_NetworkFns* fns, void* engine, uint64_t under_way, uint64_t early) {
-  return new LinksPtr(std::make_shared<Links>(fns, engine, Limits{under_way, early}));
+void* drystone_links_new(const DS_NetworkFns* fns, void* engine, uint64_t tag, uint64_t under_way,
+                         uint64_t early) {
+  return new LinksPtr(std::make_shared<Links>(fns, engine, tag, Limits{under_way, early}));
 }
 void drystone_links_close(void* links) { links_of(links).close(); }
 void drystone_links_delete(void* links) { delete static_cast<LinksPtr*>(links); }
@@ -88,7 +89,9 @@ int32_t drystone_links_progress(void* links, int64_t timeout_us, DS_NetworkEvent
 }
 
 void drystone_links_admit(void* links, uint64_t peer, int32_t task) { links_of(links).admit(peer, task); }
-void drystone_links_route(void* links, int32_t task, uint64_t peer) { links_of(links).route(task, peer); }
+void drystone_links_route(void* links, int32_t task, uint64_t peer, uint64_t tag) {
+  links_of(links).route(task, peer, tag);
+}
 void drystone_links_forget(void* links, uint64_t peer) { links_of(links).forget(peer); }
 
 void* drystone_links_edges_new() { return new std::shared_ptr<Edges>(std::make_shared<Edges>()); }

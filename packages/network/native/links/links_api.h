@@ -21,8 +21,9 @@ struct drystone_links_Value {
   size_t size;
 };
 
-TF_CAPI_EXPORT void* drystone_links_new(const DS_NetworkFns* fns, void* engine, uint64_t under_way,
-                                        uint64_t early);
+// `tag`: the second number of the tags of values that come here, which those know who may send some.
+TF_CAPI_EXPORT void* drystone_links_new(const DS_NetworkFns* fns, void* engine, uint64_t tag,
+                                        uint64_t under_way, uint64_t early);
 // The engine may be closed after it.
 TF_CAPI_EXPORT void drystone_links_close(void* links);
 TF_CAPI_EXPORT void drystone_links_delete(void* links);
@@ -31,8 +32,8 @@ TF_CAPI_EXPORT int32_t drystone_links_progress(void* links, int64_t timeout_us,
                                                TF_Status* status);
 // Values of a peer are a task's.
 TF_CAPI_EXPORT void drystone_links_admit(void* links, uint64_t peer, int32_t task);
-// Values for a task go to a peer.
-TF_CAPI_EXPORT void drystone_links_route(void* links, int32_t task, uint64_t peer);
+// Values for a task go to a peer, by the tag that it has said.
+TF_CAPI_EXPORT void drystone_links_route(void* links, int32_t task, uint64_t peer, uint64_t tag);
 TF_CAPI_EXPORT void drystone_links_forget(void* links, uint64_t peer);
 
 TF_CAPI_EXPORT void* drystone_links_edges_new(void);

@@ -24,6 +24,9 @@ class Collectives(Protocol):
     def gather(self, value: np.ndarray[Any, Any]) -> Any:
         """The values of all, one after another on the first axis."""
 
+    def broadcast(self, value: np.ndarray[Any, Any]) -> Any:
+        """The value of the first process."""
+
 
 _used: list[Collectives] = []
 

@@ -23,6 +23,7 @@ from keras.src.utils import traceback_utils
 from keras.src.utils.python_utils import pythonify_logs
 
 from drystone_base.autodiff.asking import gradients
+from keras_drystone.src import sharing
 from keras_drystone.src.compiled import Compiled
 from keras_drystone.src.ops.densify import dense
 from keras_drystone.src.stepping import Step
@@ -44,6 +45,7 @@ class Trainer(BaseTrainer):  # type: ignore[misc]
         self.test_function: Any = None
         self.predict_function: Any = None
         self._check_numerics = False
+        self._shared_by = 1
 
     @property
     def check_numerics(self) -> bool:
@@ -80,6 +82,7 @@ class Trainer(BaseTrainer):  # type: ignore[misc]
             loss = self.optimizer.scale_loss(loss)
         if weights:
             found = [None if g is None else dense(g) for g in gradients(loss, weights)]
+            found = sharing.shared(found, weights)
             self.optimizer.apply_gradients(zip(found, weights, strict=True))
         else:
             warnings.warn("The model does not have any trainable weights.", stacklevel=2)
@@ -107,7 +110,9 @@ class Trainer(BaseTrainer):  # type: ignore[misc]
 
     def make_train_function(self, force: bool = False) -> Any:
         """The function of the batches of one execution that trains."""
-        if self.train_function is None or force:
+        size = sharing.group_size()
+        if self.train_function is None or force or size != self._shared_by:
+            self._shared_by = size
             self.train_function = self._function(self.train_step, "train")
         return self.train_function
 
@@ -161,7 +166,11 @@ class Trainer(BaseTrainer):  # type: ignore[misc]
         validation_batch_size: int | None = None,
         validation_freq: Any = 1,
     ) -> Any:
-        """Train, as Keras says."""
+        """Train, as Keras says; with the other processes of a group that was joined.
+
+        Each process gives its own share of the data, in as many batches. Gradients are means over
+        all processes, and so are the logs of an epoch.
+        """
         self._assert_compile_called("fit")
         self._eval_epoch_iterator = None
         epochs = _capped(epochs)
@@ -186,6 +195,7 @@ class Trainer(BaseTrainer):  # type: ignore[misc]
         callbacks = self._callbacks(callbacks, verbose, batches, epochs=epochs, add_history=True)
         self.stop_training = False
         self.make_train_function()
+        sharing.begin(self)
         callbacks.on_train_begin()
         logs = None
         for epoch in range(self._initial_epoch or initial_epoch, epochs):
@@ -212,11 +222,13 @@ class Trainer(BaseTrainer):  # type: ignore[misc]
             if self.stop_training:
                 break
         found = dict(self._get_metrics_result_or_logs(logs))
+        sharing.settle(self)
         if validation is not None and self._should_eval(epoch, frequency):
             evaluated = self.evaluate(
                 **validation, callbacks=callbacks, return_dict=True, _use_cached_eval_dataset=True
             )
             found |= {f"val_{name}": value for name, value in evaluated.items()}
+        found = sharing.mean_of_logs(found)
         callbacks.on_epoch_end(epoch, found)
         return found
 

@@ -12,6 +12,7 @@ from typing import Any, Final, NoReturn, Self
 
 from drystone_base.core.errors import BadRequest
 from drystone_base.core.printable import described
+from drystone_network.cluster.hosts import canonical
 
 __all__ = ["ClusterSpec", "Task"]
 
@@ -59,10 +60,11 @@ class ClusterSpec:
             _refuse(f"a cluster has at most {_MOST_TASKS} tasks", len(self._addresses))
         seen: dict[str, Task] = {}
         for task, address in self._addresses.items():
-            if address in seen:
+            place = canonical(address)
+            if place in seen:
                 _refuse("every task has an address of its own",
-                        f"{address} is that of {seen[address]} and of {task}")  # fmt: skip
-            seen[address] = task
+                        f"{address} is that of {seen[place]} and of {task}")  # fmt: skip
+            seen[place] = task
 
     def _add_job(self, job: object, tasks: object) -> None:
         if not isinstance(job, str) or not _JOB.fullmatch(job):

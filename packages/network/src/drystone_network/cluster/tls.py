@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -9,13 +10,21 @@ from typing import Any, Self
 from drystone_base.core.errors import BadRequest
 from drystone_network.cluster.environment import CLUSTER_TLS, CLUSTER_TOKEN
 
-__all__ = ["Tls", "token"]
+__all__ = ["Tls", "key_of", "token"]
 
 
 def token() -> str:
     """The token of the cluster, by ``$DRYSTONE_CLUSTER_TOKEN``; "" without one."""
     found: str = CLUSTER_TOKEN.value()
     return found
+
+
+def key_of(token: str) -> bytes:
+    """The key that proofs of a token are made with, whatever its letters are.
+
+    It is not the token itself, to which NULs could be added.
+    """
+    return hashlib.sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,12 @@ import numpy as np
 
 from drystone_base.core.dtypes import from_numpy
 from drystone_base.core.errors import BadRequest
+from drystone_network.cluster.hosts import is_loopback
+from drystone_network.cluster.spec import Task
 from drystone_network.transports.registry import find
+from drystone_network.workers.failures import insecure
 
-__all__ = ["bad", "check_out", "place_of", "text_of"]
+__all__ = ["bad", "check_open", "check_out", "place_of", "text_of"]
 
 Array = np.ndarray[Any, Any]
 
@@ -41,6 +44,14 @@ def place_of(transport: str, address: str) -> str:
         return f"{transport}://{address}"
     name = address.replace(":", "-")
     return f"unix://@drystone-group-{name}" if transport == "unix" else f"{transport}://{name}"
+
+
+def check_open(task: Task, transport: str, address: str, token: str) -> None:
+    """Raise ``BadRequest`` (``insecure-worker``) where anybody could take part in a group."""
+    host = address.rpartition(":")[0]
+    if token or is_loopback(host) or "one-machine" in find(f"{transport}://").capabilities:
+        return
+    raise insecure(task, f"address {host}, no token", "a token", "Group(..., token=SECRET), or")
 
 
 def bad(check: str, found: object, needed: object) -> BadRequest:

@@ -17,8 +17,9 @@ import numpy as np
 from drystone_base.core.arguments import checked
 from drystone_base.core.errors import BadRequest, HostError
 from drystone_network.cluster.spec import ClusterSpec, Task
+from drystone_network.cluster.tls import key_of
 from drystone_network.cluster.tls import token as own_token
-from drystone_network.collectives.calls import bad, check_out, place_of, text_of
+from drystone_network.collectives.calls import bad, check_open, check_out, place_of, text_of
 from drystone_network.transports.engine import Engine, Happened
 from drystone_network.workers.failures import task_lost, task_unreachable, unproven
 
@@ -58,8 +59,8 @@ class Group:
 
     Raises ``HostError``: ``task-unreachable`` where others do not join, ``task-lost`` where one
     leaves, ``cluster-token``; ``BadRequest``: ``bad-collective`` where the processes do not make
-    the same call, ``no-group`` once a call has failed. Safe to use from several
-    threads, one call at a time.
+    the same call, ``no-group`` once a call has failed, ``insecure-worker`` without a token at an
+    address that other machines reach. Safe to use from several threads, one call at a time.
     """
 
     @checked
@@ -88,6 +89,7 @@ class Group:
         self._kept = np.empty(0, np.uint8)
         self._gone: Happened | None = None
         self._done: dict[int, Happened] = {}
+        check_open(own, transport, cluster.address(own), self._token)
         places = [place_of(transport, cluster.address(t)) for t in self.tasks]
         self._engine = Engine(places[self.rank], unexpected_bytes=64 << 20)
         self._before = self._after = 0
@@ -132,7 +134,7 @@ class Group:
 
     def _proof(self, challenge: bytes, rank: int) -> bytes:
         said = b"drystone group" + challenge + rank.to_bytes(4, "little")
-        return hmac.new(self._token.encode(), said, "sha256").digest()
+        return hmac.new(key_of(self._token), said, "sha256").digest()
 
     def _join(self, places: Sequence[str]) -> None:
         """Be connected to the next process of the ring, and to the one before."""

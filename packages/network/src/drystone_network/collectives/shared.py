@@ -130,6 +130,10 @@ class _Collectives:
         """This process's share of it."""
         return self.group.reduce_scatter(value, "mean" if mean else _BY_MERGE[merge])
 
+    def broadcast(self, value: Any) -> Any:
+        """The value of the first process."""
+        return self.group.broadcast(value)
+
     def gather(self, value: Any) -> Any:
         """The values of all, one after another."""
         return self.group.all_gather(value)

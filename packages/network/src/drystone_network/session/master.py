@@ -19,10 +19,16 @@ from drystone_base.core.errors import BadRequest, DrystoneError
 from drystone_base.graph import Graph, parse_tensor_name
 from drystone_base.placement.partitions import Partitions
 from drystone_base.state.cancellation import Cancellation, cancelled, deadline_exceeded
+from drystone_network.cluster.hosts import canonical
 from drystone_network.cluster.spec import ClusterSpec, Task
 from drystone_network.cluster.tls import Tls, token
 from drystone_network.workers.client import Pending, RemoteTask
-from drystone_network.workers.failures import task_lost, task_unreachable, version_differs
+from drystone_network.workers.failures import (
+    cluster_differs,
+    task_lost,
+    task_unreachable,
+    version_differs,
+)
 from drystone_network.workers.worker import PROTOCOL
 
 __all__ = ["Master", "open_master", "reset"]
@@ -105,10 +111,21 @@ class Master:
             if facts.get("task") != [task.job, task.index]:
                 where = self.cluster.address(task)
                 raise task_unreachable(task, where, f"task {facts.get('task')} is there")
+            self._check_cluster(task, str(facts["cluster"]))
             self.data[task] = str(facts["data"])
             self.devices += [str(device) for device in facts["devices"]]
         for task, remote in self.tasks.items():
             self._sessions[task] = str(remote.ask("open", {}, (), seconds)[0]["session"])
+
+    def _check_cluster(self, task: Task, described: str) -> None:
+        """Raise ``BadRequest`` (``cluster-differs``) where a task takes others for other ones."""
+        if described == self.cluster.to_json():
+            return
+        theirs = ClusterSpec.from_json(described)
+        for one in set(theirs) & set(self.cluster):
+            there, here = theirs.address(one), self.cluster.address(one)
+            if canonical(there) != canonical(here):
+                raise cluster_differs(task, f"{one} at {there}", f"{one} at {here}")
 
     def close(self) -> None:
         """Close the sessions of the tasks."""

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import ipaddress
 import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Self
 
 from drystone_base.core.arguments import checked
 from drystone_base.core.errors import BadRequest
+from drystone_network.cluster.hosts import bracketed, is_loopback
 from drystone_network.cluster.spec import ClusterSpec, Task
 from drystone_network.cluster.tls import Tls
 from drystone_network.cluster.tls import token as own_token
+from drystone_network.workers.failures import insecure
 
 if TYPE_CHECKING:
     from drystone_base import Access
@@ -57,6 +58,7 @@ class Server:
         self._worker = Worker(
             spec, self.task, transport=address, token=secret, access=access, devices=devices
         )
+        self._worker.reached_at(where, host)
         try:
             self._server = serve(
                 f"{where}:{port}", self._worker.call, secret, tls or Tls.of_environment()
@@ -98,27 +100,13 @@ def _data_address(transport: str, host: str) -> str:
 
 def _bound(task: Task, host: str, bind: str, token: str) -> str:
     """Where to listen; raises ``BadRequest`` (``insecure-worker``)."""
-    if not bind and _is_loopback(host):
+    if not bind and is_loopback(host):
         return host
-    if not bind or not (_is_loopback(bind) or token):
-        raise BadRequest(
-            f"{task} does not listen where other machines reach it",
-            check="a task that others reach is told so, and has a token",
-            found=f"address {host}, bind {bind!r}, {'a' if token else 'no'} token",
-            needed="bind and a token, or an address of this machine alone",
-            remedy='Server(..., bind="0.0.0.0", token=SECRET), or drystone worker --bind 0.0.0.0 '
-            "with DRYSTONE_CLUSTER_TOKEN",
-            code="insecure-worker",
-            status="PERMISSION_DENIED",
-        )
-    return bind
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
+    if not bind or not (is_loopback(bind) or token):
+        found = f"address {host}, bind {bind!r}, {'a' if token else 'no'} token"
+        remedy = 'Server(..., bind="0.0.0.0", token=SECRET), or drystone worker --bind 0.0.0.0 with'
+        raise insecure(task, found, "bind and a token", remedy)
+    return bracketed(bind)
 
 
 def _in_use(task: Task, address: str, error: Exception) -> BadRequest:

@@ -6,18 +6,20 @@ import contextlib
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError, Future, InvalidStateError
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import grpc
 
 from drystone_base.core.errors import DrystoneError
 from drystone_network.cluster.tls import Tls
 from drystone_network.workers.callers import CALLERS
-from drystone_network.workers.failures import from_fields, task_unreachable
-from drystone_network.workers.service import METHOD, OPTIONS, TOKEN
+from drystone_network.workers.failures import from_fields, task_busy, task_unreachable
+from drystone_network.workers.service import METHOD, OPTIONS, TOKEN, token_sent
 from drystone_network.workers.wire import BadFrame, pack, unpack
 
 __all__ = ["Pending", "RemoteTask"]
+
+_ASK_SECONDS: Final = 0.5
 
 
 class Pending:
@@ -60,7 +62,7 @@ class RemoteTask:
 
     def __init__(self, name: object, address: str, token: str, tls: Tls | None = None) -> None:
         self.name, self.address = name, address
-        self._metadata = ((TOKEN, token),)
+        self._metadata = ((TOKEN, token_sent(token)),)
         if tls is None:
             self._channel = grpc.insecure_channel(address, options=OPTIONS)
         else:
@@ -99,12 +101,28 @@ class RemoteTask:
         try:
             message = call()
         except grpc.RpcError as error:
-            code = error.code()
-            said = f"{code.name}: {error.details()}"
+            said = f"{error.code().name}: {error.details()}"
+            if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
+                said += self._why_silent()
+            if error.code() is grpc.StatusCode.RESOURCE_EXHAUSTED:
+                raise task_busy(self.name, self.address, said) from error
             raise task_unreachable(self.name, self.address, said) from error
         except ValueError as error:  # the connection was closed meanwhile
             raise task_unreachable(self.name, self.address, error) from error
         return self.read(message)
+
+    def _why_silent(self) -> str:
+        """Why there is no connection, if there is none: a call that waits for one does not say."""
+        try:
+            self._channel.unary_unary(METHOD + "none")(
+                b"", timeout=_ASK_SECONDS, metadata=self._metadata
+            )
+        except grpc.RpcError as error:
+            if error.code() is grpc.StatusCode.UNAVAILABLE:
+                return f"; {error.details()}"
+        except ValueError:  # it was closed meanwhile
+            pass
+        return ""
 
     def read(self, message: bytes) -> tuple[dict[str, Any], list[Any]]:
         """The document and arrays of an answer; raises the error that it holds."""

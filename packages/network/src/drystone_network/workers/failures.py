@@ -9,8 +9,8 @@ from drystone_base.core.errors import BadRequest, DrystoneError, HostError
 from drystone_network.cluster.spec import Task
 
 __all__ = [
-    "bad_frame", "from_fields", "refused_token", "task_lost", "task_unreachable", "to_fields",
-    "unproven", "version_differs",
+    "bad_frame", "cluster_differs", "from_fields", "insecure", "refused_token", "task_busy",
+    "task_lost", "task_unreachable", "to_fields", "unproven", "version_differs",
 ]  # fmt: skip
 
 _KINDS: Final = {name: getattr(errors, name) for name in errors.__all__ if name[0].isupper()}
@@ -42,6 +42,45 @@ def task_unreachable(task: object, address: str, found: object) -> HostError:
         remedy="start it: drystone worker --job JOB --task N --cluster CLUSTER.json",
         code="task-unreachable",
         status="UNAVAILABLE",
+    )
+
+
+def insecure(task: Task, found: str, needed: str, remedy: str) -> BadRequest:
+    """The error of a process that would listen where anybody could use it."""
+    return BadRequest(
+        f"{task} does not listen where other machines reach it",
+        check="a task that others reach is told so, and has a token",
+        found=found,
+        needed=f"{needed}, or an address of this machine alone",
+        remedy=f"{remedy} DRYSTONE_CLUSTER_TOKEN",
+        code="insecure-worker",
+        status="PERMISSION_DENIED",
+    )
+
+
+def cluster_differs(task: Task, theirs: str, ours: str) -> BadRequest:
+    """The error of a task that was started with another description of the cluster."""
+    return BadRequest(
+        f"{task} was started with another cluster",
+        check="all tasks are started with the same description of the cluster",
+        found=theirs,
+        needed=ours,
+        remedy="start the task again with the description that the others have",
+        code="cluster-differs",
+        status="FAILED_PRECONDITION",
+    )
+
+
+def task_busy(task: object, address: str, found: object) -> HostError:
+    """The error of a request that a task has no thread for."""
+    return HostError(
+        f"{task} at {address} answers as many requests as it can",
+        check="a task has a thread for each request, runs among them",
+        found=found,
+        needed="fewer runs at once",
+        remedy="run fewer graphs at once, or on more tasks, and try again",
+        code="task-busy",
+        status="RESOURCE_EXHAUSTED",
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes as c
 import math
+import secrets
 import weakref
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -46,11 +47,11 @@ class _Value(c.Structure):
 
 
 _FUNCTIONS: Final[Mapping[str, tuple[Any, ...]]] = {
-    "new": (_P, _P, _P, c.c_uint64, c.c_uint64),
+    "new": (_P, _P, _P, c.c_uint64, c.c_uint64, c.c_uint64),
     "close": (None, _P),
     "delete": (None, _P),
     "admit": (None, _P, c.c_uint64, c.c_int32),
-    "route": (None, _P, c.c_int32, c.c_uint64),
+    "route": (None, _P, c.c_int32, c.c_uint64, c.c_uint64),
     "forget": (None, _P, c.c_uint64),
     "edges_new": (_P,),
     "edges_add": (None, _P, c.c_char_p, c.c_int32, c.c_int32),
@@ -93,13 +94,17 @@ class Edges:
 
 
 class Plane:
-    """Values that an engine carries between this task and others, which have numbers."""
+    """Values that an engine carries between this task and others, which have numbers.
+
+    ``tag``: the second number of the tags of values that come here. Who may not send any does not
+    know it.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self.handle = _call(
-            "new", c.cast(c.byref(engine.fns), _P), engine.handle, _MOST_UNDER_WAY, _MOST_EARLY
-        )
+        self.tag = secrets.randbits(64)
+        fns = c.cast(c.byref(engine.fns), _P)
+        self.handle = _call("new", fns, engine.handle, self.tag, _MOST_UNDER_WAY, _MOST_EARLY)
         weakref.finalize(self, _functions()["delete"], self.handle)
         engine.hand_events_to(_functions()["progress"], self.handle)
 
@@ -111,9 +116,9 @@ class Plane:
         """Take values from a peer as those of a task."""
         _call("admit", self.handle, peer, task)
 
-    def route(self, task: int, peer: int) -> None:
-        """Send values for a task to a peer."""
-        _call("route", self.handle, task, peer)
+    def route(self, task: int, peer: int, tag: int) -> None:
+        """Send values for a task to a peer, by the tag that it has said."""
+        _call("route", self.handle, task, peer, tag)
 
     def forget(self, peer: int) -> None:
         """Neither."""

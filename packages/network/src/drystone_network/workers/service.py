@@ -9,16 +9,18 @@ from typing import Any, Final
 
 import grpc
 
-from drystone_network.cluster.tls import Tls
+from drystone_network.cluster.tls import Tls, key_of
 from drystone_network.workers.failures import bad_frame, refused_token, to_fields
 from drystone_network.workers.wire import BadFrame, pack, unpack
 
-__all__ = ["METHOD", "OPTIONS", "TOKEN", "serve"]
+__all__ = ["METHOD", "OPTIONS", "TOKEN", "serve", "token_sent"]
 
 METHOD: Final = "/drystone.network.Worker/"
 TOKEN: Final = "drystone-token"
 _MOST_MESSAGE: Final = (1 << 31) - 1
-_THREADS: Final = 128
+_MOST_CALLS: Final = 1024
+"""Requests at once, each of which has a thread. More are refused: one that waits for a thread could
+be what the others wait for."""
 OPTIONS: Final = [
     ("grpc.max_receive_message_length", _MOST_MESSAGE),
     ("grpc.max_send_message_length", _MOST_MESSAGE),
@@ -36,6 +38,9 @@ OPTIONS: Final = [
 ]
 """Of channels and servers: a process that does not answer pings for 15 seconds is gone."""
 
+_OF_SERVERS: Final = [("grpc.server_handshake_timeout_ms", 10_000)]
+"""Who connects and does not begin to speak gRPC, or TLS, is let go after that time."""
+
 Call = Callable[[str, dict[str, Any], list[Any]], tuple[dict[str, Any], Sequence[Any]]]
 
 
@@ -47,13 +52,12 @@ class _Handler(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
         if not details.method.startswith(METHOD):
             return None
         method = details.method[len(METHOD) :]
-        given = dict(details.invocation_metadata).get(TOKEN, "")
-        proved = hmac.compare_digest(str(given).encode(), self._token.encode())
+        given = str(dict(details.invocation_metadata).get(TOKEN, ""))
+        if not hmac.compare_digest(given.encode(), token_sent(self._token).encode()):
+            return grpc.stream_unary_rpc_method_handler(_refuse)
 
         def answer(request: bytes, context: Any) -> bytes:
             try:
-                if not proved:
-                    raise refused_token("the worker")
                 try:
                     document, arrays = unpack(request)
                 except BadFrame as error:
@@ -67,11 +71,22 @@ class _Handler(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no typ
         return grpc.unary_unary_rpc_method_handler(answer)
 
 
+def token_sent(token: str) -> str:
+    """What stands for a token in a request: of one length, and of letters that gRPC takes."""
+    return hmac.new(key_of(token), b"drystone control", "sha256").hexdigest()
+
+
+def _refuse(_requests: Any, _context: Any) -> bytes:
+    """Answer who has not the token, without reading what may be two gigabytes."""
+    return pack({"error": to_fields(refused_token("the worker"))})
+
+
 def serve(address: str, call: Call, token: str, tls: Tls | None) -> Any:
     """A server that has begun, for ``call``; raises ``RuntimeError`` where the address is taken."""
     server = grpc.server(
-        ThreadPoolExecutor(_THREADS, "drystone worker"), [_Handler(call, token)], options=OPTIONS
-    )
+        ThreadPoolExecutor(_MOST_CALLS, "drystone worker"), [_Handler(call, token)],
+        options=[*OPTIONS, *_OF_SERVERS], maximum_concurrent_rpcs=_MOST_CALLS,
+    )  # fmt: skip
     if tls is None:
         server.add_insecure_port(address)
     else:

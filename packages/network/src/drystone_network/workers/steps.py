@@ -112,7 +112,7 @@ class Steps:
         self.task = task
         self._lock = threading.Lock()
         self._open: dict[int, RemoteRendezvous] = {}
-        self.links = Links(task, transport, token, self.lost)
+        self.links = Links(task, transport, token, self.lost, self.broken)
 
     def edges_of(self, edges: Mapping[str, Edge]) -> Edges:
         """The edges that go from or to this task, as the plane of its links has them."""
@@ -155,13 +155,20 @@ class Steps:
             said = f"edge {edges[0]} was waited for" if edges else ""
             meeting.cancel(task_lost(task, "its connection has ended", edges=said))
 
+    def broken(self, error: DrystoneError) -> None:
+        """Nothing is carried any more: every run ends."""
+        for meeting in self._all():
+            meeting.cancel(task_lost(self.task, error.found or error.what, error))
+
     def stop(self) -> None:
         """End every run, and all connections."""
-        with self._lock:
-            meetings = list(self._open.values())
-        for meeting in meetings:
+        for meeting in self._all():
             meeting.cancel()
         self.links.close()
+
+    def _all(self) -> list[RemoteRendezvous]:
+        with self._lock:
+            return list(self._open.values())
 
 
 def _concerns(meeting: RemoteRendezvous, task: Task) -> bool:

@@ -25,7 +25,7 @@ from drystone_network.workers.steps import Edge, Steps
 
 __all__ = ["PROTOCOL", "Worker"]
 
-PROTOCOL: Final = 2
+PROTOCOL: Final = 3
 """Version of what workers and clients say to each other."""
 _OPTIONS: Final = ("executor", "deterministic")
 
@@ -77,6 +77,15 @@ class Worker:
             "close": self._close,
             "reset": self._reset,
         }
+
+    def reached_at(self, bound: str, host: str) -> None:
+        """Tell others to send values to ``host`` where this listens at ``bound``, if it has ports.
+
+        What is listened at may be all addresses of a machine, which is no place to connect to.
+        """
+        scheme, _, rest = self._links.address.partition("://")
+        if rest.startswith(f"{bound}:"):
+            self._links.address = f"{scheme}://{host}{rest[len(bound) :]}"
 
     def stop(self) -> None:
         """End runs and connections."""

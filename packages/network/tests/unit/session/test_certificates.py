@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl
 KEY = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes")
 
 
-def openssl(*words: str | Path) -> None:
+def openssl(*words: str | int | Path) -> None:
     """Run a command of it."""
     subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
 
@@ -34,7 +35,9 @@ def authority(folder: Path) -> Path:
     return folder
 
 
-def certificates(folder: Path, signer: Path, trusted: Path, address: str = "127.0.0.1") -> Path:
+def certificates(
+    folder: Path, signer: Path, trusted: Path, address: str = "127.0.0.1", days: int = 1
+) -> Path:
     """A folder as ``$DRYSTONE_CLUSTER_TLS`` names one, of who is at an address."""
     folder.mkdir()
     request, names = folder / "request.pem", folder / "names"
@@ -43,7 +46,7 @@ def certificates(folder: Path, signer: Path, trusted: Path, address: str = "127.
         "req", *KEY, "-subj", f"/CN={folder.name}", "-keyout", folder / "key.pem", "-out", request
     )
     openssl(
-        "x509", "-req", "-in", request, "-days", "1", "-extfile", names, "-CAcreateserial",
+        "x509", "-req", "-in", request, "-days", days, "-extfile", names, "-CAcreateserial",
         "-out", folder / "cert.pem", "-CA", signer / "ca.pem", "-CAkey", signer / "ca.key",
     )  # fmt: skip
     (folder / "ca.pem").write_bytes((trusted / "ca.pem").read_bytes())
@@ -83,6 +86,26 @@ def test_who_has_a_certificate_is_let_in(tmp_path: Path, monkeypatch: pytest.Mon
         with Server(cluster, "worker", 1, tls=elsewhere), pytest.raises(DrystoneError) as caught:
             run(first.target)
         assert caught.value.code == "task-unreachable"
+        assert "127.0.0.1" in caught.value.found, "why, and not only that nobody answered"
+        assert "/job:worker/replica:0/task:1" in caught.value.what
+
+
+def test_certificates_whose_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That of a task is named by the error; that of a client opens nothing."""
+    ours = authority(tmp_path / "ours")
+    good = certificates(tmp_path / "good", ours, ours)
+    old = certificates(tmp_path / "old", ours, ours, days=0)
+    time.sleep(1.1)
+    for task, client, said in ((old, good, "expired"), (good, old, "UNAVAILABLE")):
+        (port,) = free_ports(1)
+        monkeypatch.setenv("DRYSTONE_CLUSTER_TLS", str(client))
+        with Server({"worker": [f"127.0.0.1:{port}"]}, tls=Tls.read(task)) as server:
+            start = time.monotonic()
+            with pytest.raises(DrystoneError) as caught:
+                run(server.target)
+            assert time.monotonic() - start < 5
+            assert caught.value.code == "task-unreachable"
+            assert said in caught.value.found or "closed" in caught.value.found, caught.value.found
 
 
 def test_a_folder_that_lacks_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

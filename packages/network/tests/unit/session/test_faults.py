@@ -22,7 +22,7 @@ from drystone_base.core.errors import BadRequest, DrystoneError, HostError, Kern
 from drystone_network import ClusterSpec, Server, Task
 from drystone_network.workers import worker
 from drystone_network.workers.client import RemoteTask
-from drystone_network.workers.service import METHOD
+from drystone_network.workers.service import METHOD, TOKEN, token_sent
 from drystone_network.workers.wire import pack
 
 ONE = Task("worker", 1)
@@ -180,6 +180,7 @@ def test_a_client_without_the_token(guarded: Server, monkeypatch: pytest.MonkeyP
 
 def test_requests_that_are_none(guarded: Server) -> None:
     remote = RemoteTask("w", guarded.target.removeprefix("grpc://"), "right")
+    given = ((TOKEN, token_sent("right")),)
     rng = np.random.default_rng(4)
     good = pack({"session": "x", "handle": 1, "step": 1, "seconds": None}, [np.zeros(3)])
     try:
@@ -189,9 +190,9 @@ def test_requests_that_are_none(guarded: Server) -> None:
                 bad = bytearray(good)
                 for _ in range(int(rng.integers(1, 6))):
                     bad[int(rng.integers(0, len(bad)))] = int(rng.integers(0, 256))
-                call(bytes(bad), metadata=(("drystone-token", "right"),), timeout=5)
+                call(bytes(bad), metadata=given, timeout=5)
             with pytest.raises(BadRequest) as caught:
-                remote.read(call(b"\xff" * 9, metadata=(("drystone-token", "right"),), timeout=5))
+                remote.read(call(b"\xff" * 9, metadata=given, timeout=5))
             assert caught.value.code == "bad-frame"
         for document in ({}, {"session": 1}, {"session": [], "parts": 3}):
             for method in ("register", "run"):

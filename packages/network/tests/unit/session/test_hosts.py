@@ -111,7 +111,7 @@ def test_tasks_on_two_hosts(hosts: Hosts, tmp_path: Path) -> None:
     file.write_text(spec.to_json())
     for k, address in enumerate(ADDRESSES):
         worker = ["-m", "drystone_base", "worker", "--cluster", str(file), "--task", str(k)]
-        hosts.start(k, *worker, "--bind", address)
+        hosts.start(k, *worker, "--bind", address if k else "0.0.0.0")
     program = CLIENT.format(tests=str(HELPERS), target=f"grpc://{ADDRESSES[0]}:{PORT}")
     client = hosts.start(0, "-c", program, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 

@@ -52,6 +52,8 @@ MAGIC = 0x314E5344
     [
         (b"GET / HTTP/1.1\r\n\r\n", None),
         (GREETING + HEAD.pack(MAGIC, 0, 1, 2, 1 << 60), "INVALID_ARGUMENT"),
+        (GREETING + HEAD.pack(MAGIC, 0, 1, 2, 1 << 63), "INVALID_ARGUMENT"),
+        (GREETING + HEAD.pack(MAGIC, 0, 1, 2, (1 << 64) - 1), "INVALID_ARGUMENT"),
         (GREETING + HEAD.pack(MAGIC + 1, 0, 1, 2, 3) + b"abc", "INVALID_ARGUMENT"),
         (GREETING + HEAD.pack(MAGIC, 1, 1, 2, 3) + b"abc", "INVALID_ARGUMENT"),
         (GREETING + HEAD.pack(MAGIC, 0, 1, 2, 3) + b"ab", "DATA_LOSS"),
@@ -98,6 +100,9 @@ def test_random_bytes_do_no_harm() -> None:
         (lambda e: e.listen("tcp://127.0.0.1"), "INVALID_ARGUMENT"),
         (lambda e: e.listen("tcp://127.0.0.1:99999"), "INVALID_ARGUMENT"),
         (lambda e: e.listen("unix:///tmp/x"), "INVALID_ARGUMENT"),
+        (lambda _: Engine("unix").listen(f"unix:///{'x' * 107}"), "INVALID_ARGUMENT"),
+        (lambda _: Engine("unix").connect(f"unix://@{'x' * 107}"), "INVALID_ARGUMENT"),
+        (lambda _: Engine("shm").listen(f"shm://{'x' * 107}"), "INVALID_ARGUMENT"),
         (lambda e: e.listen(e.listen("tcp://127.0.0.1:0")), "ALREADY_EXISTS"),
         (lambda e: e.connect("tcp://127.0.0.1:1"), "UNAVAILABLE"),
         (lambda e: e.connect("tcp://no-such-host.invalid:1"), "NOT_FOUND"),

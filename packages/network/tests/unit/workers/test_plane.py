@@ -22,7 +22,6 @@ from drystone_network.workers.steps import Edge, Steps
 
 HERE, THERE = Task("w", 0), Task("w", 1)
 EDGE = Edge("x:0", THERE.device(), HERE.device())
-DATA = (2, 0)
 
 
 class Pair(NamedTuple):
@@ -52,7 +51,8 @@ class Pair(NamedTuple):
 
     def raw(self, data: bytes) -> None:
         """Send something in the place of a value."""
-        self.links._engine.send(self.links._links[HERE].peer, DATA, [data])
+        tag = 2, self.receiver.links.plane.tag
+        self.links._engine.send(self.links._links[HERE].peer, tag, [data])
 
 
 @pytest.fixture(params=["tcp://127.0.0.1:0", "shm://"])
@@ -236,7 +236,8 @@ def test_values_of_who_was_not_let_in_are_not_taken(token: str) -> None:
         with pytest.raises(HostError) as caught:
             pair.connect()
         assert caught.value.code == "cluster-token"
-        links.plane.route(links.number(HERE), links._engine.connect(receiver.links.address))
+        peer = links._engine.connect(receiver.links.address)
+        links.plane.route(links.number(HERE), peer, receiver.links.plane.tag)
         run = pair.begin(1, seconds=0.3)
         pair.sender(1).send("key", np.zeros(3))
         assert run.receive("key") == (False, None)
