@@ -90,6 +90,26 @@ def test_a_function_gives_in_a_graph_what_it_gives_at_once(name: str) -> None:
     agrees(found(name), ONE[name])
 
 
+@pytest.mark.parametrize("size", [(4, 3), (3, 4), (5, 5), (1, 4), (4, 1), (7, 2), (2, 7)])
+def test_triangles_of_matrices_of_any_shape(size: tuple[int, int]) -> None:
+    data = RNG.normal(size=(3, *size)).astype("float32")
+    agrees(ops.lu_factor, data)
+    packed, exchanged = (np.asarray(part) for part in ops.lu_factor(data))
+    lower = np.tril(packed[..., : min(size)], -1) + np.eye(size[0], min(size))
+    assert np.all(np.abs(lower) <= 1)  # each pivot is the largest of its column
+    rows = data.copy()
+    for k in range(min(size)):
+        for one, there in zip(rows, exchanged[:, k], strict=True):
+            one[[k, there]] = one[[there, k]]
+    np.testing.assert_allclose(lower @ np.triu(packed[..., : min(size), :]), rows, 1e-5, 1e-5)
+
+
+def test_a_column_of_zeros_has_no_pivot() -> None:
+    packed, exchanged = ops.lu_factor(f32([[0, 1], [0, 3], [0, 2]]))
+    np.testing.assert_allclose(packed, f32([[0, 1], [0, 3], [0, 2 / 3]]), 1e-6)
+    assert np.asarray(exchanged).tolist() == [0, 1]
+
+
 def summed(x: Any) -> Any:
     total = np.zeros((), "float32")
     total += ops.sum(x)

@@ -11,6 +11,7 @@ from drystone_base.core.dtypes import as_dtype
 from keras_drystone.src.dispatch import emit, outputs
 from keras_drystone.src.ops import elementwise as e
 from keras_drystone.src.ops.core import cast, convert_to_tensor, shape
+from keras_drystone.src.ops.factors import lu_factor
 from keras_drystone.src.ops.operands import floating, is_integer, kind_of, like, one_axis
 
 __all__ = [
@@ -95,31 +96,6 @@ def eigh(a: Any) -> tuple[Any, Any]:
 def inv(a: Any) -> Any:
     """The inverse."""
     return emit("MatrixInverse", floating(a))
-
-
-def lu_factor(a: Any) -> tuple[Any, Any]:
-    """Both triangles in one matrix, and the rows that were exchanged, as LAPACK says it."""
-    a = floating(a)
-    packed, order = outputs("Lu", a, output_idx_type=as_dtype("int32"))
-    return packed, _exchanges(order)
-
-
-def _exchanges(order: Any) -> Any:
-    """A permutation as the exchanges that make it: row k with row ``found[k]``, in turn."""
-    from keras_drystone.src.ops import core, creating, shaping
-
-    size = order.shape[-1]
-    rows = creating.arange(size, dtype="int32")
-    now = shaping.broadcast_to(rows, core.shape(order))
-    found = []
-    for k in range(size):
-        wanted = shaping.along(order, order.ndim - 1, k, k + 1)
-        there = cast(_reducing().argmax(cast(e.equal(now, wanted), "int32"), -1), "int32")
-        found.append(there)
-        held = shaping.along(now, now.ndim - 1, k, k + 1)
-        at_place = e.equal(rows, shaping.expand_dims(there, -1))
-        now = e.where(rows == k, wanted, e.where(at_place, held, now))
-    return shaping.stack(found, -1)
 
 
 def qr(x: Any, mode: str = "reduced") -> tuple[Any, Any]:
