@@ -3,24 +3,15 @@
 
 #include <algorithm>
 
-#ifdef __x86_64__
-// GCC 12 warns of the undefined values in its own header, where they are masked out.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#include <immintrin.h>
-#endif
-
 #include "dnnl/gemv.h"
-#include "dnnl/newer.h"
+#include "dnnl/plane_strips.h"
+#include "dnnl/wide_lanes.h"
 
 namespace drystone::cpu::dnnl_part {
 namespace {
 
-constexpr std::int64_t kLanes = 16;
 constexpr std::int64_t kGroup = 4;  // vectors at once: so many sums hide how long an addition takes
 constexpr std::int64_t kMostMasks = std::int64_t{1} << 18;
-
-std::int64_t up(std::int64_t count, std::int64_t by) { return (count + by - 1) / by; }
 
 // What a pass over a plane needs of Planes.
 struct Pass {
@@ -36,20 +27,7 @@ struct Pass {
   bool packs;
 };
 
-// What a pass in strips needs.
-struct Strips {
-  std::int64_t in_rows, in_columns, out_rows, out_columns, before_rows, before_columns;
-  float low, high;
-};
-using MakeStrips = void (*)(const Strips&, const float* x, const float* w, float bias, float* y);
-
 #ifdef __x86_64__
-
-#define DRYSTONE_WIDE DRYSTONE_NEWER("avx512f")
-
-DRYSTONE_WIDE inline __mmask16 first_lanes(std::int64_t count) {
-  return static_cast<__mmask16>((1U << std::clamp<std::int64_t>(count, 0, kLanes)) - 1);
-}
 
 DRYSTONE_WIDE inline void add_whole(const Pass& pass, const float* x, const float* w, __m512* sums) {
   for (std::int64_t t = 0; t < pass.taps; ++t) {
@@ -104,120 +82,6 @@ DRYSTONE_WIDE void make_plane(const Pass& pass, const float* x, const float* w, 
   }
 }
 
-constexpr int kRows = 4;  // of the result at once: a vector that is read serves all of them
-
-// What lies in so many lanes from `first` on, where that is in [0, count).
-DRYSTONE_WIDE inline __mmask16 within(std::int64_t first, std::int64_t count) {
-  return static_cast<__mmask16>(first_lanes(count - first) & ~first_lanes(-first));
-}
-
-// For a strip: which lanes each tap of a row reads, and which elements are loaded for them.
-struct Lanes {
-  __mmask16 read[6];
-  __mmask16 loaded[2][6];
-};
-
-// What the taps of a row read: from each tap on sixteen elements, or every second one of as many more.
-DRYSTONE_WIDE __attribute__((always_inline)) inline void read_row(const float* row, const Lanes& lanes,
-                                                                  int size, int stride, __m512* out) {
-  if (stride == 1) {
-#pragma GCC unroll 5
-    for (int k = 0; k < size; ++k) out[k] = _mm512_maskz_loadu_ps(lanes.read[k], row + k);
-    return;
-  }
-  const __m512i twos = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-  const __m512i next = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-#pragma GCC unroll 3
-  for (int k = 0; k < size; k += 2) {
-    const __m512 a = _mm512_maskz_loadu_ps(lanes.loaded[0][k], row + k);
-    const __m512 b = _mm512_maskz_loadu_ps(lanes.loaded[1][k], row + k + kLanes);
-    out[k] = _mm512_permutex2var_ps(a, twos, b);
-    out[k + 1] = _mm512_permutex2var_ps(a, next, b);
-  }
-}
-
-DRYSTONE_WIDE inline Lanes lanes_of(std::int64_t first, std::int64_t columns, __mmask16 kept, int size,
-                                    int stride) {
-  Lanes out{};
-  for (int k = 0; k < size; ++k) {
-    const std::int64_t before = up(std::max<std::int64_t>(-first - k, 0), stride);
-    const std::int64_t inside = up(std::max<std::int64_t>(columns - first - k, 0), stride);
-    out.read[k] = static_cast<__mmask16>(kept & first_lanes(inside) & ~first_lanes(before));
-    out.loaded[0][k] = within(first + k, columns);
-    out.loaded[1][k] = within(first + k + kLanes, columns);
-  }
-  return out;
-}
-
-// A plane whose filter is square, in strips as wide as a vector. `size` and `stride` are constants
-// where this is inlined, so that sums stay in registers.
-DRYSTONE_WIDE __attribute__((always_inline)) inline void make_strips(
-    const Strips& at, const float* x, const float* w, float bias, float* y, int size, int stride) {
-  const __m512 least = _mm512_set1_ps(at.low);
-  const __m512 most = _mm512_set1_ps(at.high);
-  for (std::int64_t c = 0; c < at.out_columns; c += kLanes) {
-    const __mmask16 kept = first_lanes(at.out_columns - c);
-    const std::int64_t first = c * stride - at.before_columns;
-    const Lanes lanes = lanes_of(first, at.in_columns, kept, size, stride);
-    const auto store = [&](std::int64_t row, __m512 sum) __attribute__((always_inline, target("avx512f"))) {
-      _mm512_mask_storeu_ps(y + row * at.out_columns + c, kept,
-                            _mm512_min_ps(most, _mm512_max_ps(least, sum)));
-    };
-    for (std::int64_t r = 0; r < at.out_rows;) {
-      const std::int64_t top = r * stride - at.before_rows;
-      const float* from = x + top * at.in_columns + first;
-      if (top >= 0 && r + kRows <= at.out_rows && top + (kRows - 1) * stride + size <= at.in_rows) {
-        __m512 sums[kRows];
-#pragma GCC unroll 4
-        for (int i = 0; i < kRows; ++i) sums[i] = _mm512_set1_ps(bias);
-#pragma GCC unroll 16
-        for (int j = 0; j < (kRows - 1) * stride + size; ++j) {
-          __m512 read[6];
-          read_row(from + j * at.in_columns, lanes, size, stride, read);
-#pragma GCC unroll 5
-          for (int k = 0; k < size; ++k) {
-#pragma GCC unroll 4
-            for (int i = 0; i < kRows; ++i) {
-              const int tap = j - i * stride;
-              if (tap < 0 || tap >= size) continue;
-              const __m512 by = _mm512_set1_ps(w[tap * size + k]);
-              sums[i] = _mm512_mask3_fmadd_ps(by, read[k], sums[i], lanes.read[k]);
-            }
-          }
-        }
-#pragma GCC unroll 4
-        for (int i = 0; i < kRows; ++i) store(r + i, sums[i]);
-        r += kRows;
-        continue;
-      }
-      __m512 sum = _mm512_set1_ps(bias);
-      const std::int64_t end = std::min<std::int64_t>(size, at.in_rows - top);
-      for (std::int64_t j = std::max<std::int64_t>(-top, 0); j < end; ++j) {
-        __m512 read[6];
-        read_row(from + j * at.in_columns, lanes, size, stride, read);
-#pragma GCC unroll 5
-        for (int k = 0; k < size; ++k)
-          sum = _mm512_mask3_fmadd_ps(_mm512_set1_ps(w[j * size + k]), read[k], sum, lanes.read[k]);
-      }
-      store(r, sum);
-      ++r;
-    }
-  }
-}
-
-DRYSTONE_WIDE void strips_3(const Strips& at, const float* x, const float* w, float bias, float* y) {
-  make_strips(at, x, w, bias, y, 3, 1);
-}
-DRYSTONE_WIDE void strips_3_by_2(const Strips& at, const float* x, const float* w, float bias, float* y) {
-  make_strips(at, x, w, bias, y, 3, 2);
-}
-DRYSTONE_WIDE void strips_5(const Strips& at, const float* x, const float* w, float bias, float* y) {
-  make_strips(at, x, w, bias, y, 5, 1);
-}
-DRYSTONE_WIDE void strips_5_by_2(const Strips& at, const float* x, const float* w, float bias, float* y) {
-  make_strips(at, x, w, bias, y, 5, 2);
-}
-
 // Adds to the sums of `count` taps, a constant where this is inlined, what the places of a plane give:
 // what they read times the result's gradient.
 DRYSTONE_WIDE __attribute__((always_inline)) inline void add_some_products(
@@ -267,22 +131,11 @@ DRYSTONE_WIDE void halve(const float* row, std::int64_t count, float* even, floa
 
 #else
 
-void strips_3(const Strips&, const float*, const float*, float, float*) {}
-void strips_3_by_2(const Strips&, const float*, const float*, float, float*) {}
-void strips_5(const Strips&, const float*, const float*, float, float*) {}
-void strips_5_by_2(const Strips&, const float*, const float*, float, float*) {}
 void make_plane(const Pass&, const float*, const float*, float, float, float, float*) {}
 void add_products(const Pass&, const float*, const float*, float*) {}
 void halve(const float*, std::int64_t, float*, float*) {}
 
 #endif
-
-// By what a filter of so many rows and columns is done in strips; NULL: it is not.
-MakeStrips strips_for(std::int64_t size, std::int64_t stride) {
-  if (size == 3) return stride == 1 ? strips_3 : stride == 2 ? strips_3_by_2 : nullptr;
-  if (size == 5) return stride == 1 ? strips_5 : stride == 2 ? strips_5_by_2 : nullptr;
-  return nullptr;
-}
 
 std::int64_t floor_of(std::int64_t a, std::int64_t b) { return a >= 0 ? a / b : -up(-a, b); }
 
@@ -310,7 +163,7 @@ bool Planes::suits(const Geometry& g, bool channels_first, bool is_depthwise, Wa
 Planes::Planes(const Geometry& g, Way way)
     : batch_(g.batch), channels_(g.channels), times_(g.count / g.channels),
       backward_(way == Way::input_gradient), rows_(axis(g, 0, way)), columns_(axis(g, 1, way)),
-      in_strips_(way != Way::filter_gradient && (!backward_ || times_ == 1) && fill_strips()),
+      in_strips_((!backward_ || times_ == 1) && fill_strips(way)),
       splits_(!in_strips_ && (rows_.stride > 1 || columns_.stride > 1 || columns_.out > columns_.in)),
       pitch_(splits_ ? std::max(up(columns_.in, columns_.stride), columns_.out) : columns_.in),
       part_(up(rows_.in, rows_.stride) * pitch_), in_area_(rows_.in * columns_.in),
@@ -324,11 +177,14 @@ Planes::Planes(const Geometry& g, Way way)
 }
 
 // Whether the filter is square and close together, and vectors of a row's places are mostly filled.
-bool Planes::fill_strips() const {
+bool Planes::fill_strips(Way way) const {
+  const bool are_there = way == Way::filter_gradient
+                             ? strip_products_for(rows_.size, rows_.stride) != nullptr
+                             : strips_for(rows_.size, rows_.stride) != nullptr;
   constexpr std::int64_t kFill = 5;  // eighths
   const std::int64_t lanes = up(columns_.out, kLanes) * kLanes;
   return rows_.size == columns_.size && rows_.stride == columns_.stride && rows_.step == 1 &&
-         columns_.step == 1 && strips_for(rows_.size, rows_.stride) != nullptr &&
+         columns_.step == 1 && are_there &&
          columns_.out * 8 >= lanes * kFill;
 }
 
@@ -406,8 +262,7 @@ void Planes::run(const float* from, const float* filter, const Clamp& after, flo
   const std::int64_t each = splits_ ? rows_.stride * columns_.stride * part_ : in_area_;
   const Pass pass{groups_, taps_, sources, each, offsets_.data(), masks_.data(), whole_.data(),
                   kept_.data(), stored_.data(), packs_};
-  const Strips strips{rows_.in,     columns_.in,  rows_.out, columns_.out,
-                      rows_.before, columns_.before, after.low, after.high};
+  const Strips strips = in_strips(after);
   const MakeStrips make_strips = strips_for(rows_.size, rows_.stride);
   const std::int64_t cost = 1 + groups_ * taps_ * times_ + (splits_ ? in_area_ * sources / 8 : 0);
   parallel(batch_ * channels_, cost, [&](std::int64_t begin, std::int64_t end) {
@@ -434,9 +289,16 @@ void Planes::run(const float* from, const float* filter, const Clamp& after, flo
   });
 }
 
+Strips Planes::in_strips(const Clamp& after) const {
+  return {rows_.in,     columns_.in,     rows_.out, columns_.out,
+          rows_.before, columns_.before, after.low, after.high};
+}
+
 void Planes::filter_gradient(const float* image, const float* grad, float* to) const {
   const Pass pass{groups_, taps_, 1, 0, offsets_.data(), masks_.data(), whole_.data(), kept_.data(),
                   stored_.data(), packs_};
+  const Strips strips = in_strips({});
+  const AddStripProducts add_strips = strip_products_for(rows_.size, rows_.stride);
   parallel(channels_, 1 + batch_ * groups_ * taps_ * times_, [&](std::int64_t begin, std::int64_t end) {
     const std::unique_ptr<float[]> room = new_room(1);
     std::vector<float> sums(static_cast<std::size_t>(taps_ * times_));
@@ -445,8 +307,11 @@ void Planes::filter_gradient(const float* image, const float* grad, float* to) c
       for (std::int64_t n = 0; n < batch_; ++n) {
         const std::int64_t k = n * channels_ + c;
         const float* x = split(image + k * in_area_, room.get());
-        for (std::int64_t j = 0; j < times_; ++j)
-          add_products(pass, x, grad + (k * times_ + j) * out_area_, sums.data() + j * taps_);
+        for (std::int64_t j = 0; j < times_; ++j) {
+          const float* from = grad + (k * times_ + j) * out_area_;
+          if (in_strips_) add_strips(strips, x, from, sums.data() + j * taps_);
+          else add_products(pass, x, from, sums.data() + j * taps_);
+        }
       }
       for (std::int64_t i = 0; i < taps_ * times_; ++i)
         to[(i % taps_ * channels_ + c) * times_ + i / taps_] = sums[static_cast<std::size_t>(i)];

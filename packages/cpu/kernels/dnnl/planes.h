@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "dnnl/plane_strips.h"
 #include "dnnl/window.h"
 
 namespace drystone::cpu::dnnl_part {
@@ -44,7 +45,8 @@ class Planes {
     std::int64_t reads(std::int64_t k) const { return k * step - before; }
   };
   static Axis axis(const Geometry& g, std::size_t k, Way way);
-  bool fill_strips() const;
+  bool fill_strips(Way way) const;
+  Strips in_strips(const Clamp& after) const;
   void place_taps();
   void mark_group(std::int64_t group);
   void place_results();

@@ -8,6 +8,7 @@
 
 #include "core/moving.h"
 #include "core/pool_window.h"
+#include "fast/lanes.h"
 
 namespace drystone::cpu {
 
@@ -18,9 +19,70 @@ struct PlanesOf {
   std::int64_t area;
 };
 
+#ifdef __AVX512F__
+template <class E, int... kAt>
+DRYSTONE_INLINE void weave(const Lanes<E, sizeof...(kAt)>* from, Lanes<E, sizeof...(kAt)>* to,
+                           std::integer_sequence<int, kAt...>) {
+  constexpr int kSide = sizeof...(kAt);
+#pragma GCC unroll 8
+  for (int k = 0; k < kSide / 2; ++k) {
+    const Lanes<E, kSide>& a = from[k];
+    const Lanes<E, kSide>& b = from[k + kSide / 2];
+    to[2 * k] = __builtin_shufflevector(a, b, (kAt % 2 * kSide + kAt / 2)...);
+    to[2 * k + 1] = __builtin_shufflevector(a, b, (kAt % 2 * kSide + kAt / 2 + kSide / 2)...);
+  }
+}
+
+// Elements that a mask takes, at any address.
+template <class E>
+DRYSTONE_INLINE Lanes<E, 64 / sizeof(E)> read_some(const E* from, std::int64_t count) {
+  const auto mask = static_cast<std::uint32_t>((1U << std::min<std::int64_t>(count, 64 / sizeof(E))) - 1);
+  if constexpr (sizeof(E) == 4)
+    return reinterpret_cast<Lanes<E, 16>>(_mm512_maskz_loadu_epi32(static_cast<__mmask16>(mask), from));
+  else
+    return reinterpret_cast<Lanes<E, 8>>(_mm512_maskz_loadu_epi64(static_cast<__mmask8>(mask), from));
+}
+template <class E>
+DRYSTONE_INLINE void write_some(E* to, const Lanes<E, 64 / sizeof(E)>& values, std::int64_t count) {
+  const auto mask = static_cast<std::uint32_t>((1U << std::min<std::int64_t>(count, 64 / sizeof(E))) - 1);
+  const auto bits = reinterpret_cast<__m512i>(values);
+  if constexpr (sizeof(E) == 4) _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(mask), bits);
+  else _mm512_mask_storeu_epi64(to, static_cast<__mmask8>(mask), bits);
+}
+
+// [outer, inner] as [inner, outer], a square of registers at a time: rows that are interleaved with
+// those half of them further, as often as it takes for each to meet each, are columns.
+template <class E>
+void turn_squares(const E* from, std::int64_t outer, std::int64_t inner, E* to) {
+  constexpr int kSide = 64 / sizeof(E);
+  constexpr auto kAt = std::make_integer_sequence<int, kSide>();
+  for (std::int64_t c = 0; c < outer; c += kSide) {
+    for (std::int64_t k = 0; k < inner; k += kSide) {
+      Lanes<E, kSide> rows[kSide], woven[kSide];
+#pragma GCC unroll 16
+      for (int i = 0; i < kSide; ++i)
+        rows[i] = c + i < outer ? read_some(from + (c + i) * inner + k, inner - k) : Lanes<E, kSide>{};
+      weave<E>(rows, woven, kAt);
+      weave<E>(woven, rows, kAt);
+      weave<E>(rows, woven, kAt);
+      if constexpr (kSide == 16) weave<E>(woven, rows, kAt);
+      const Lanes<E, kSide>* columns = kSide == 16 ? rows : woven;
+#pragma GCC unroll 16
+      for (int i = 0; i < kSide; ++i)
+        if (k + i < inner) write_some(to + (k + i) * outer + c, columns[i], outer - c);
+    }
+  }
+}
+#endif
+
 // [outer, inner] as [inner, outer].
 template <class T>
 void turn(const T* from, std::int64_t outer, std::int64_t inner, T* to) {
+#ifdef __AVX512F__
+  using E = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
+    return turn_squares(reinterpret_cast<const E*>(from), outer, inner, reinterpret_cast<E*>(to));
+#endif
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
   const std::int64_t dims[] = {inner, outer};
   const std::int64_t steps[] = {kSize, inner * kSize};

@@ -6,6 +6,8 @@
 #include "core/widen.h"
 #include "fast/lanes.h"
 #include "fast/neighbours.h"
+#include "fast/plane_gradients.h"
+#include "fast/plane_pooling.h"
 
 namespace drystone::cpu {
 namespace {
@@ -42,11 +44,21 @@ void each_window(const Pool& p, Body&& body) {
            [&](std::int64_t begin, std::int64_t end) { walk_rows(p, begin, end, body); });
 }
 
-template <class T>
-T lowest() {
-  if constexpr (std::is_same_v<T, Half>) return narrow<T>(-65504.0F);
-  else if constexpr (std::is_same_v<T, BFloat16>) return narrow<T>(-0x1.fep127F);
-  else return std::numeric_limits<T>::lowest();
+// Pool by planes where channels are first and rows of windows fill registers: work(a Worker of the
+// thread's, plane) for each. Says whether it did.
+template <class T, template <class> class Worker, class Work>
+bool each_plane(const Pool& given, bool channels_first, Work&& work) {
+  if constexpr (sizeof(Wide<T>) < 4) return false;
+  else {
+    if (!channels_first) return false;
+    const Pool p = lying(given);
+    if (!in_rows<T>(p)) return false;
+    parallel(p.batch, plane_cost(p), [&](std::int64_t begin, std::int64_t end) {
+      Worker<T> worker(p);
+      for (std::int64_t plane = begin; plane < end; ++plane) work(worker, plane);
+    });
+    return true;
+  }
 }
 
 template <class T>
@@ -71,8 +83,7 @@ void max_windows(const Pool& p, const T* __restrict x, T* __restrict y) {
         for (int k = 0; k < registers; ++k) {
           Values value;
           load<T, lanes>(value, from + k * lanes);
-          if constexpr (std::is_integral_v<T>) best[k] = value > best[k] ? value : best[k];
-          else best[k] = (value > best[k]) | (value != value) ? value : best[k];
+          take_greater<Wide<T>, lanes>(best[k], value);
         }
       });
       for (int k = 0; k < registers; ++k) store<T, lanes>(out + c + k * lanes, best[k]);
@@ -126,9 +137,15 @@ class MaxPool {
       return;
     }
     const Pool p = windows_.place(x.dims(), ksize, strides);
-    along_channels<T, 1>(p, windows_.channels_first(), {{{x.as<T>(), p.places()}}},
-                         call.output(0, p.result).template write<T>(), p.windows(),
-                         [](const Pool& some, const auto& from, T* to) { max_windows(some, from[0], to); });
+    const T* from = x.as<T>();
+    T* to = call.output(0, p.result).template write<T>();
+    const auto by_row = [&](auto& maxima, std::int64_t plane) {
+      const std::int64_t at = plane * p.places();
+      maxima.pool(from + at, x.count() - at - p.places(), to + plane * p.windows());
+    };
+    if (each_plane<T, PlaneMaxima>(p, windows_.channels_first(), by_row)) return;
+    along_channels<T, 1>(p, windows_.channels_first(), {{{from, p.places()}}}, to, p.windows(),
+                         [](const Pool& some, const auto& x, T* y) { max_windows(some, x[0], y); });
   }
 
  private:
@@ -144,9 +161,15 @@ class AvgPool {
     const Tensor x = call.input(0);
     check_rank<kSpatial>(x);
     const Pool p = windows_.place(x.dims());
-    along_channels<T, 1>(p, windows_.channels_first(), {{{x.as<T>(), p.places()}}},
-                         call.output(0, p.result).template write<T>(), p.windows(),
-                         [](const Pool& some, const auto& from, T* to) { average(some, from[0], to); });
+    const T* from = x.as<T>();
+    T* to = call.output(0, p.result).template write<T>();
+    const auto by_row = [&](auto& averages, std::int64_t plane) {
+      const std::int64_t at = plane * p.places();
+      averages.pool(from + at, x.count() - at - p.places(), to + plane * p.windows());
+    };
+    if (each_plane<T, PlaneAverages>(p, windows_.channels_first(), by_row)) return;
+    along_channels<T, 1>(p, windows_.channels_first(), {{{from, p.places()}}}, to, p.windows(),
+                         [](const Pool& some, const auto& x, T* y) { average(some, x[0], y); });
   }
 
  private:
@@ -208,6 +231,12 @@ class MaxPoolGrad {
     check_gradient(dy, p);
     check_gradient(call.input(1), p);
     const Tensor dx = call.output(0, x.dims());
+    const auto by_row = [&](auto& gradient, std::int64_t plane) {
+      const std::int64_t at = plane * p.places();
+      gradient.spread(x.as<T>() + at, x.count() - at - p.places(), dy.as<T>() + plane * p.windows(),
+                      dx.write<T>() + at);
+    };
+    if (each_plane<T, PlaneMaximumGradient>(p, windows_.channels_first(), by_row)) return;
     const auto spread_all = [](const Pool& some, const auto& from, T* to) {
       each_image(some, [&](std::int64_t image) {
         const std::int64_t at = image * some.places() * some.channels;
@@ -295,6 +324,10 @@ class AvgPoolGrad {
     const Pool p = windows_.place(dims);
     check_gradient(dy, p);
     const Tensor dx = call.output(0, dims);
+    const auto by_row = [&](auto& gradient, std::int64_t plane) {
+      gradient.spread(dy.as<T>() + plane * p.windows(), dx.write<T>() + plane * p.places());
+    };
+    if (each_plane<T, PlaneAverageGradient>(p, windows_.channels_first(), by_row)) return;
     const auto spread_all = [](const Pool& some, const auto& from, T* to) {
       each_image(some, [&](std::int64_t image) {
         spread(some, from[0] + image * some.windows() * some.channels,
