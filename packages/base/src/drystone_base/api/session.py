@@ -273,6 +273,7 @@ class Session:
         described: dict[str, Any] = json.loads(prepared.native.describe())
         return described
 
+    @checked
     def make_part(
         self, fetches: Sequence[str], feeds: Sequence[str], sends: Sequence[str]
     ) -> Callable[[Sequence[Any], Step, Cancellation | None, float | None], list[Any]]:

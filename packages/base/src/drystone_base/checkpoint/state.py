@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from drystone_base.checkpoint._v1_files import v1_files
 from drystone_base.checkpoint.shards import index_path
+from drystone_base.core.arguments import explained
 from drystone_base.core.errors import CheckpointError
 from drystone_base.files.local import map_file
 from drystone_base.files.uris import as_path
@@ -21,6 +22,7 @@ __all__ = ["latest_checkpoint", "state_latest"]
 _NAME: Final = "checkpoint"
 
 
+@explained
 def latest_checkpoint(folder: str | os.PathLike[str]) -> Path | None:
     """The prefix of the latest checkpoint in a folder, or None when the folder names none.
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from drystone_base.core.arguments import explaining
+from drystone_base.core.arguments import blame, explaining
 from drystone_base.core.errors import GraphError
 from drystone_base.core.printable import described
 
@@ -192,16 +192,26 @@ def from_number(number: int) -> DType:
             remedy="the file is corrupt, or was written by a newer TensorFlow",
             code="bad-dtype",
         ) from None
+    except Exception as error:
+        blame(from_number, error, number)
 
 
 def from_numpy(dtype: np.dtype[Any]) -> DType:
     """The type whose arrays have this NumPy dtype; bytes, text and objects are ``string``."""
-    found = _BY_NUMPY.get(dtype)
-    if found is None and dtype.type.__module__ == "ml_dtypes":
-        _BY_NUMPY.update((d.np, d) for d in _OF_ML_DTYPES)
+    try:
         found = _BY_NUMPY.get(dtype)
-    if found is not None:
-        return found
+        return found if found is not None else _looked_up(dtype)
+    except GraphError:
+        raise
+    except Exception as error:
+        blame(from_numpy, error, dtype)
+
+
+def _looked_up(dtype: np.dtype[Any]) -> DType:
+    if dtype.type.__module__ == "ml_dtypes":
+        _BY_NUMPY.update((d.np, d) for d in _OF_ML_DTYPES)
+        if dtype in _BY_NUMPY:
+            return _BY_NUMPY[dtype]
     if dtype.kind in "SUOT":
         return STRING
     if dtype.newbyteorder("=") in _BY_NUMPY:

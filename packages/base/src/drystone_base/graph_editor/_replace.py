@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Final
 
-from drystone_base.core.arguments import explained
+from drystone_base.core.arguments import checked
 from drystone_base.core.dtypes import DType
 from drystone_base.graph import Graph, Node, Output, topological_order
 from drystone_base.graph.rewiring import forget_colocation, merge
@@ -26,7 +26,7 @@ __all__ = ["replace"]
 _ENTRIES: Final = frozenset({"Placeholder", "PlaceholderV2", "PlaceholderWithDefault", "_Arg"})
 
 
-@explained
+@checked
 def replace(
     graph: Graph,
     inputs: Sequence[Output | Node | str],

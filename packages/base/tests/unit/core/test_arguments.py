@@ -17,8 +17,9 @@ import pytest
 import drystone_base as ds
 from drystone_base.core import arguments
 from drystone_base.core.arguments import checked, explained, fits
-from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32, from_number, from_numpy
 from drystone_base.graph import parse_tensor_name
+from drystone_base.graph_editor import replace
 from drystone_base.loaders._source import GraphSource
 from drystone_base.placement.device import parse_device
 
@@ -96,6 +97,11 @@ def waiting_for_a_range() -> None:
     made.set_controls(made["y"], range(10**12))  # type: ignore[arg-type]
 
 
+def replacing_a_range() -> None:
+    made = graph()
+    replace(made, range(10**12), ["y"], made["y"])  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize(
     ("call", "name", "needed"),
     [
@@ -121,6 +127,12 @@ def waiting_for_a_range() -> None:
         (lambda: graph().copy(set(), range(10**12)), "ends", "Set[Node]"),  # type: ignore[arg-type]
         (lambda: graph().add("NoOp", "n", range(10**12)), "inputs", "Output"),  # type: ignore[arg-type]
         (waiting_for_a_range, "controls", "Node"),
+        (replacing_a_range, "inputs", "Output"),
+        (lambda: from_number([]), "number", "int"),  # type: ignore[arg-type]
+        (lambda: from_numpy(FLOAT32), "dtype", "dtype"),  # type: ignore[arg-type]
+        (lambda: from_numpy([]), "dtype", "dtype"),  # type: ignore[arg-type]
+        (lambda: ds.latest_checkpoint(b"x"), "folder", "str"),  # type: ignore[arg-type]
+        (lambda: ds.Session(graph()).make_part(["y"], ["x"], slice(2)), "sends", "Sequence[str]"),
         (lambda: graph().copy([graph()["x"]]), "only", "Set[Node]"),  # type: ignore[arg-type]
         (lambda: graph().functions.get([]), "name", "str"),  # type: ignore[arg-type]
         (lambda: ds.modules.Registry("x").origin({}), "name", "str"),  # type: ignore[arg-type]
