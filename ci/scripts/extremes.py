@@ -1,6 +1,6 @@
 """NaN, infinities, -0, subnormals, empties and extreme integers in every op, beside TensorFlow.
 
-extremes.py [--seconds S] [--seed N] [--only OP,OP] [--cases K] [--log FILE] [--json FILE]
+extremes.py [--seconds S] [--seed N] [--only OP,OP] [--cases K] [--huge] [--log FILE] [--json FILE]
 
 Run with a Python that has tensorflow, drystone-base and drystone-cpu. Valid cases of each op
 (golden ones, ones cut out of recorded models, drawn ones) are changed in each input in turn, then
@@ -8,7 +8,8 @@ in two at once, and answered by TensorFlow, by the reference executor, by the na
 that with drystone-cpu's kernels, each in a process that may die or hang. It goes round all ops
 until the time is over (at least once), and goes on where the log ends when it is run again. What
 differs on purpose is in packages/base/tests/parity/differences.py and on the page of coverage.
-`--only OP --case NUMBER` shows one case. The status is 1 if something differs.
+`--huge`: whole numbers near the ends of their range instead, several in an input, so that products
+of sizes leave it. `--only OP --case NUMBER` shows one case. The status is 1 if something differs.
 """
 
 from __future__ import annotations
@@ -63,11 +64,11 @@ class Log:
 class Run:
     """The processes, and what they find."""
 
-    def __init__(self, log: Log, patience: float) -> None:
+    def __init__(self, log: Log, patience: float, huge: bool = False) -> None:
         from extremes.process import Ours, Tensorflow
         from extremes.verdicts import BACKENDS
 
-        self.log = log
+        self.log, self.huge = log, huge
         self.plain, self.onednn = Tensorflow(3 * patience), Tensorflow(3 * patience, onednn=True)
         self.theirs = self.plain
         self.ours = [Ours(role, patience) for role in BACKENDS]
@@ -80,7 +81,7 @@ class Run:
         counts: Counter[str] = Counter()
         deaths = 0
         for k in range(number * cases, (number + 1) * cases):
-            item, change = changed_case(op, self.log.seed, k)
+            item, change = changed_case(op, self.log.seed, k, self.huge)
             want = self._answer(item)
             deaths += isinstance(want, str) and want.startswith("skip: TensorFlow: ")
             for backend, verdict in self._verdicts(item, want):
@@ -143,11 +144,11 @@ class Run:
             process.close()
 
 
-def show(op: str, seed: int, number: int, patience: float) -> int:
+def show(op: str, seed: int, number: int, patience: float, huge: bool = False) -> int:
     """One case: its inputs, TensorFlow's answer, and what each executor makes of it."""
     from extremes.changes import changed_case
 
-    item, change = changed_case(op, seed, number)
+    item, change = changed_case(op, seed, number, huge)
     print(f"{item.label()}\nchange: {change}\nattributes: {item.attrs}")
     for k, value in enumerate(item.inputs):
         print(f"input {k}: {value!r}")
@@ -193,20 +194,21 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="names of ops, separated by commas")
     parser.add_argument("--cases", type=int, default=24, help="cases an op and round")
+    parser.add_argument("--huge", action="store_true", help="numbers near the ends of their range")
     parser.add_argument("--case", type=int, help="show one case of the op that --only names")
     parser.add_argument("--patience", type=float, default=20, help="seconds a case may take")
     parser.add_argument("--log", type=Path, help="lines of JSON; a run goes on where it ends")
     parser.add_argument("--json", type=Path, help="write the summary here")
     options = parser.parse_args(arguments)
     if options.case is not None:
-        return show(options.only, options.seed, options.case, options.patience)
+        return show(options.only, options.seed, options.case, options.patience, options.huge)
     from extremes.bases import ops
 
     names = options.only.split(",") if options.only else ops()
     if unknown := sorted({*names} - {*ops()}):
         parser.error(f"there are no cases of {', '.join(unknown)}")
     log = Log(options.log, options.seed)
-    run = Run(log, options.patience)
+    run = Run(log, options.patience, options.huge)
     try:
         rounds = go_round(run, names, options)
     finally:

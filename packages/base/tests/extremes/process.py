@@ -23,7 +23,7 @@ __all__ = ["Ours", "Tensorflow", "Worker"]
 
 Answer: TypeAlias = list[Any] | str
 
-MEMORY = 12 << 30
+MEMORY = 8 << 30  # less than 2^31 floats take
 STARTING = 120.0  # seconds until a process is ready
 END = "end"
 NEEDS = (

@@ -7,7 +7,7 @@ import numpy as np
 import oracle
 import pytest
 from extremes.bases import ops
-from extremes.changes import changed_case, extremes_of
+from extremes.changes import changed_case, extremes_of, huge_of
 from extremes.process import Ours
 from extremes.verdicts import verdict
 from oracle import Case, case
@@ -35,6 +35,15 @@ def test_every_kind_of_extreme_is_tried() -> None:
     for wanted in ("all nan", "one -inf", "some -0.0", "no elements", "scalar", "one -1"):
         assert wanted in tried, sorted(tried)
     assert np.iinfo(np.int64).min in extremes_of(np.dtype(np.int64))
+
+
+def test_huge_numbers_differ_within_an_input() -> None:
+    drawn = [changed_case("SparseReshape", 0, k, huge=True) for k in range(60)]
+    assert {said.partition(" ")[2] for _, said in drawn} >= {"0: all huge", "2: some huge"}
+    most = max(len({*item.inputs[1].tolist()} & {*huge_of(np.dtype("i8"))}) for item, _ in drawn)
+    assert most > 1
+    assert huge_of(np.dtype("i8"))[0] == 2**63 - 1
+    assert not huge_of(np.dtype("f4"))
 
 
 def test_there_are_cases_of_most_ops() -> None:
