@@ -6,14 +6,13 @@
 namespace drystone::gpu {
 namespace {
 
-// Where an op's arguments are on the host, and which attributes name its types; "T" where it is not
-// here, and "" for an op of one type.
+// Where an op's arguments are on the host, and which attributes name its types, "T" where it is not
+// here, and "" for an op of one type; further ones whose other types are left to the host.
 struct Names {
   const char* op;
   std::vector<std::string> on_host;
   const char* type = "T";
-  const char* second = "";
-  unsigned second_types = 0;
+  std::vector<std::pair<const char*, unsigned>> more = {};
 };
 
 const std::vector<Names>& all_names() {
@@ -31,11 +30,11 @@ const std::vector<Names>& all_names() {
       {"Prod", {"reduction_indices"}},
       {"All", {"reduction_indices"}, ""},
       {"Any", {"reduction_indices"}, ""},
-      {"ArgMax", {"dimension"}, "T", "output_type", kWhole},
-      {"ArgMin", {"dimension"}, "T", "output_type", kWhole},
+      {"ArgMax", {"dimension"}, "T", {{"output_type", kWhole}, {"Tidx", kWhole}}},
+      {"ArgMin", {"dimension"}, "T", {{"output_type", kWhole}, {"Tidx", kWhole}}},
       {"Transpose", {"perm"}},
       {"Slice", {"begin", "size"}},
-      {"StridedSlice", {"begin", "end", "strides"}},
+      {"StridedSlice", {"begin", "end", "strides"}, "T", {{"Index", kWhole}}},
       {"Concat", {"concat_dim"}},
       {"ConcatV2", {"axis"}},
       {"Split", {"split_dim"}},
@@ -47,23 +46,23 @@ const std::vector<Names>& all_names() {
       {"PadV2", {"paddings", "constant_values"}},
       {"MirrorPad", {"paddings"}},
       {"Fill", {"dims"}},
-      {"Gather", {}, "Tparams"},
-      {"GatherV2", {"axis"}, "Tparams"},
-      {"OneHot", {"depth"}, "T", "TI", kWhole},
-      {"StridedSliceGrad", {"shape", "begin", "end", "strides"}},
+      {"Gather", {}, "Tparams", {{"Tindices", kWhole}}},
+      {"GatherV2", {"axis"}, "Tparams", {{"Tindices", kWhole}}},
+      {"OneHot", {"depth"}, "T", {{"TI", kWhole}}},
+      {"StridedSliceGrad", {"shape", "begin", "end", "strides"}, "T", {{"Index", kWhole}}},
       {"Conv2DBackpropInput", {"input_sizes"}},
       {"Conv2DBackpropFilter", {"filter_sizes"}},
       {"DepthwiseConv2dNativeBackpropInput", {"input_sizes"}},
       {"DepthwiseConv2dNativeBackpropFilter", {"filter_sizes"}},
       {"AvgPoolGrad", {"orig_input_shape"}},
-      {"UnsortedSegmentSum", {"num_segments"}},
+      {"UnsortedSegmentSum", {"num_segments"}, "T", {{"Tindices", kWhole}}},
       {"ResizeBilinear", {"size"}},
       {"ResizeNearestNeighbor", {"size"}},
-      {"Cast", {}, "SrcT", "DstT", kAny},
-      {"FusedBatchNormV2", {}, "T", "U", kFloats},
-      {"FusedBatchNormV3", {}, "T", "U", kFloats},
-      {"FusedBatchNormGradV2", {}, "T", "U", kFloats},
-      {"FusedBatchNormGradV3", {}, "T", "U", kFloats},
+      {"Cast", {}, "SrcT", {{"DstT", kAny}}},
+      {"FusedBatchNormV2", {}, "T", {{"U", kFloats}}},
+      {"FusedBatchNormV3", {}, "T", {{"U", kFloats}}},
+      {"FusedBatchNormGradV2", {}, "T", {{"U", kFloats}}},
+      {"FusedBatchNormGradV3", {}, "T", {{"U", kFloats}}},
       {"LogicalAnd", {}, ""},
       {"LogicalOr", {}, ""},
       {"LogicalNot", {}, ""},
@@ -165,6 +164,17 @@ std::vector<TF_DataType> types_of(unsigned types, bool all) {
   return found;
 }
 
+// One for each set of the types that are left.
+void add_each(Registered kernel, const Names& names, std::size_t next) {
+  if (next == names.more.size()) return add_kernel(kernel);
+  const auto& [attr, types] = names.more[next];
+  for (TF_DataType type : types_of(types, true)) {
+    kernel.constraints.emplace_back(attr, type);
+    add_each(kernel, names, next + 1);
+    kernel.constraints.pop_back();
+  }
+}
+
 void add(const Rule& rule) {
   const Names names = names_of(rule);
   Registered kernel = {rule.op, create, compute, destroy, names.on_host, {}};
@@ -172,17 +182,10 @@ void add(const Rule& rule) {
     add_kernel(kernel);
     return;
   }
-  const std::string first = names.type, second = names.second;
+  const std::string first = names.type;
   for (TF_DataType type : types_of(rule.types, first == "SrcT")) {
     kernel.constraints = {{first, type}};
-    if (second.empty()) {
-      add_kernel(kernel);
-      continue;
-    }
-    for (TF_DataType other : types_of(names.second_types, true)) {
-      kernel.constraints = {{first, type}, {second, other}};
-      add_kernel(kernel);
-    }
+    add_each(kernel, names, 0);
   }
 }
 

@@ -114,6 +114,8 @@ void computed(TF_OpKernelContext* context, Body body) {
   const sdk::Error error = sdk::guarded("a kernel of the GPU", [&]() -> sdk::Error {
     try {
       body();
+    } catch (const Unknown& unknown) {
+      return {TF_UNIMPLEMENTED, unknown.what()};
     } catch (const Refused& refused) {
       return {TF_INVALID_ARGUMENT, refused.what()};
     } catch (const Failed& failed) {

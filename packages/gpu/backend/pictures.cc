@@ -50,16 +50,20 @@ Window window_of(const Building& b, const Dims& from, std::int64_t filter_h, std
       filter_h < 1 || filter_w < 1) {
     throw Refused("a window of no size");
   }
-  if (b.text("padding", "") == "EXPLICIT" && pads.size() == 8)
+  if (b.text("padding", "") == "EXPLICIT") {
+    if (pads.size() != 8 || pads[0] != 0 || pads[1] != 0 || pads[2 * c] != 0 || pads[2 * c + 1] != 0)
+      throw Refused("padding of other dimensions than rows and columns");
     around = {pads[2 * h], pads[2 * h + 1], pads[2 * wide], pads[2 * wide + 1]};
+  }
   if (std::min({around.top, around.low, around.left, around.right}) < 0) {
     throw Refused("padding below 0");
   }
   const auto reach_h = (filter_h - 1) * dilations[h] + 1,
              reach_w = (filter_w - 1) * dilations[wide] + 1;
   const bool same = b.text("padding", "") == "SAME";
-  if (!same && (from[1] + around.top + around.low < reach_h ||
-                from[2] + around.left + around.right < reach_w)) {
+  // One that is a little larger sees nothing.
+  if (!same && (from[1] + around.top + around.low + 2 * strides[h] <= reach_h ||
+                from[2] + around.left + around.right + 2 * strides[wide] <= reach_w)) {
     throw Refused("a window larger than the picture");
   }
   const Along down = along(b.text("padding", ""), from[1], filter_h, strides[h], dilations[h],

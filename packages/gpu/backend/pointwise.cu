@@ -19,6 +19,11 @@ DS_BOTH float floor_mod_of(float a, float b) {
   return rest != 0.0f && (rest < 0.0f) != (b < 0.0f) ? rest + b : rest;
 }
 
+// Without the bits that a shorter type has no room for.
+DS_BOTH float cut(float a, std::uint32_t bits) {
+  return a != a ? a : float_of_bits(bits_of_float(a) & ~bits);
+}
+
 // a / 2 * (1 + erf(a / sqrt 2)) by Abramowitz and Stegun's 7.1.26, which is off by less than 2e-7: a
 // few instructions, where erff takes dozens.
 DS_BOTH float gelu_of(float a) {
@@ -95,6 +100,8 @@ DS_BOTH float apply(const Instruction& step, float a, float b, float c) {
     case Code::to_bool: return a != 0.0f;
     case Code::round_bf16: return from_bf16(to_bf16(a));
     case Code::round_f16: return from_f16(to_f16(a));
+    case Code::cut_bf16: return cut(a, 0xFFFFu);
+    case Code::cut_f16: return from_f16(to_f16(cut(a, 0x1FFFu)));
     default: return a;
   }
 }

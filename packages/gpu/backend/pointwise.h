@@ -66,6 +66,8 @@ enum class Code : std::uint8_t {
   to_bool,   // whether it is not zero
   round_bf16,
   round_f16,
+  cut_bf16,  // towards zero
+  cut_f16,
   wrap32,
   wrap8
 };

@@ -85,9 +85,8 @@ Philox by_key(const NodeCall& call) {
   const std::vector<std::int64_t> key = whole_of(call, 1, 1), counter = whole_of(call, 2, 2);
   const std::int64_t algorithm = whole_of(call, 3, 1)[0];
   if (key.size() != 1) throw Refused("key must be one number");
-  if (algorithm != kPhilox && algorithm != kAutomatic) {
-    throw Failed({TF_UNIMPLEMENTED, "the algorithm must be Philox on this device, which another is "
-                                    "not: place the node on the CPU"});
+  if (algorithm != kPhilox && algorithm != kAutomatic) {  // which the host may know
+    throw Unknown("the algorithm must be Philox, got " + std::to_string(algorithm));
   }
   return {static_cast<std::uint64_t>(key[0]), static_cast<std::uint64_t>(counter[0]),
           static_cast<std::uint64_t>(counter[1])};

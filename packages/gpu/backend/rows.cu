@@ -86,14 +86,16 @@ struct WholeReduceBody {
   DS_BOTH void operator()(std::uint32_t row) const {
     const std::uint32_t first = offset(r.outer_rank, r.outer_dims, r.outer_strides, row);
     std::uint64_t found = r.join == Join::prod ? 1 : 0;
+    const bool is_short = r.type == Type::i32;
+    if (r.join == Join::max) found = unsigned_of(is_short ? INT32_MIN : INT64_MIN);
+    if (r.join == Join::min) found = unsigned_of(is_short ? INT32_MAX : INT64_MAX);
     for (std::uint32_t i = 0; i < r.inner; ++i) {
       const std::uint32_t at = first + offset(r.inner_rank, r.inner_dims, r.inner_strides, i);
       const auto value = load<std::int64_t>(from, r.type, at);
       const auto held = static_cast<std::int64_t>(found);
-      const bool is_first = i == 0;
       switch (r.join) {
-        case Join::max: found = unsigned_of(is_first || value > held ? value : held); break;
-        case Join::min: found = unsigned_of(is_first || value < held ? value : held); break;
+        case Join::max: found = unsigned_of(value > held ? value : held); break;
+        case Join::min: found = unsigned_of(value < held ? value : held); break;
         case Join::prod: found *= unsigned_of(value); break;
         default: found += unsigned_of(value);
       }
@@ -261,6 +263,9 @@ struct ExtremeBody {
   DS_BOTH std::uint32_t place(std::uint32_t first) const {
     std::uint32_t best = 0;
     Lane most = load<Lane>(from, extreme.type, first);
+    if constexpr (sizeof(Lane) == sizeof(float)) {  // NaN is no extreme
+      if (most != most) most = extreme.smallest ? DS_INFINITY : -DS_INFINITY;
+    }
     for (std::uint32_t i = 1; i < extreme.length; ++i) {
       const Lane value = load<Lane>(from, extreme.type, first + i * extreme.inner);
       if (extreme.smallest ? value < most : value > most) {

@@ -51,6 +51,17 @@ class Building {
     return dtype.has_value() ? type_of(*dtype) : otherwise;
   }
 
+  // A number that an input without dimensions is.
+  std::int64_t one_number(std::size_t k) const {
+    if (!dims(k).empty()) throw Refused("a scalar is needed");
+    return graph.scalar(in.at(k));
+  }
+  // The numbers of a vector.
+  std::vector<std::int64_t> numbers(std::size_t k) const {
+    if (dims(k).size() != 1) throw Refused("a vector is needed");
+    return graph.whole(in.at(k));
+  }
+
   // A constant of one number, in that type.
   int number(Type type, double value);
   // An element-wise operation of one instruction, with the broadcast shape.

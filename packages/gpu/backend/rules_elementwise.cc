@@ -107,6 +107,7 @@ void add_all(Building& b) {
 
 void select(Building& b) {
   int condition = b.in[0];
+  if (b.op() == "Select" && b.dims(1) != b.dims(2)) throw Refused("Select of other shapes");
   if (b.op() == "Select" && b.dims(0) != b.dims(1) && !b.dims(0).empty()) {  // by rows
     if (b.dims(1).empty() || b.dims(0) != Dims{b.dims(1)[0]})
       throw Refused("Select of other shapes");
@@ -118,8 +119,14 @@ void select(Building& b) {
 }
 
 void clip(Building& b) {
-  const int least = b.compute(Code::maximum, {b.in[0], b.in[1]}, b.type(0));
-  b.out[0] = b.compute(Code::minimum, {least, b.in[2]}, b.type(0));
+  const int x = b.in[0], low = b.in[1], high = b.in[2];
+  for (std::size_t k : {1, 2}) {
+    if (!b.dims(k).empty() && b.dims(k) != b.dims(0)) throw Refused("limits of other shape");
+  }
+  // The lower one wins where they cross, and NaN stays.
+  const Type type = b.type(0);
+  const int most = b.compute(Code::select, {b.compute(Code::less, {high, x}, Type::b8), high, x}, type);
+  b.out[0] = b.compute(Code::select, {b.compute(Code::less, {most, low}, Type::b8), low, most}, type);
 }
 
 void cast(Building& b) {
@@ -130,8 +137,9 @@ void cast(Building& b) {
   }
   Code code = Code::same;
   if (to == Type::b8) code = Code::to_bool;
-  if (to == Type::bf16) code = Code::round_bf16;
-  if (to == Type::f16) code = Code::round_f16;
+  const bool cuts = b.flag("Truncate") && from == Type::f32;
+  if (to == Type::bf16) code = cuts ? Code::cut_bf16 : Code::round_bf16;
+  if (to == Type::f16) code = cuts ? Code::cut_f16 : Code::round_f16;
   if (is_float(from) && !is_float(to) && to != Type::b8) code = Code::to_whole;
   if (!is_float(from) && to == Type::u8) code = Code::wrap8;
   b.out[0] = b.compute(code, {b.in[0]}, to);

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "joining.h"
-#include "rules.h"
+#include "moving.h"
 
 namespace drystone::gpu {
 namespace {
@@ -119,12 +119,14 @@ void half_square(Building& b) {
 
 // Logits and how likely each class is.
 void cross_entropy(Building& b) {
-  const Sums s(b);
-  if (b.dims(0).size() != 2) throw Refused("no rows of logits");
-  const int logarithms = softmax_of(b, b.in[0], true);
-  const int terms = s.two(Code::mul, b.in[1], logarithms);
-  b.out[0] = s.one(Code::neg, joined(b, terms, {false, true}, false, Join::sum));
-  b.out[1] = s.two(Code::sub, s.one(Code::exp, logarithms), b.in[1]);
+  const Type type = b.type(0);
+  const Dims dims = broadcast({b.dims(0), b.dims(1)});
+  if (dims.size() != 2) throw Refused("no rows of logits");
+  const int logarithms = softmax_of(b, spread(b, b.in[0], dims), true);
+  const int labels = spread(b, b.in[1], dims);
+  const int terms = b.compute(Code::mul, {labels, logarithms}, type);
+  b.out[0] = b.compute(Code::neg, {joined(b, terms, {false, true}, false, Join::sum)}, type);
+  b.out[1] = b.compute(Code::sub, {b.compute(Code::exp, {logarithms}, type), labels}, type);
 }
 
 // Logits and the class of each row.
@@ -147,7 +149,7 @@ void sparse_cross_entropy(Building& b) {
 
 // data, segments, how many there are
 void segment_sum(Building& b) {
-  b.out[0] = sum_of_segments(b, b.in[0], b.in[1], b.graph.scalar(b.in[2]), false);
+  b.out[0] = sum_of_segments(b, b.in[0], b.in[1], b.one_number(2), false);
 }
 
 }  // namespace

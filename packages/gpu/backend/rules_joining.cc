@@ -49,7 +49,6 @@ int joined(Building& b, int value, const std::vector<bool>& gone, bool keeps, Jo
       dims.push_back(from[k]);
     }
   }
-  if (r.inner == 0 && !is_float(r.type)) throw Refused("a reduction of nothing");
   if (!is_float(r.type) && r.join == Join::mean) throw Refused("a mean of whole numbers");
   return b.graph.add(detail, {value}, r.type, dims);
 }
@@ -59,7 +58,7 @@ int softmax_of(Building& b, int value, bool logarithm) {
   if (from.empty()) throw Refused("a softmax of one number");
   Softmaxing detail = {};
   detail.length = static_cast<std::uint32_t>(from.back());
-  if (from.back() == 0) throw Refused("a softmax of nothing");
+  if (from.back() == 0) return value;
   detail.count = static_cast<std::uint32_t>(count_of(from) / from.back());
   detail.logarithm = logarithm;
   return b.graph.add(detail, {value}, b.graph.at(value).type, from);
@@ -70,7 +69,9 @@ namespace {
 void reduce(Building& b) {
   std::vector<bool> gone(b.dims(0).size(), false);
   for (std::int64_t axis : b.graph.whole(b.in[1])) {
-    gone[static_cast<std::size_t>(axis_of(axis, gone.size()))] = true;
+    const auto k = static_cast<std::size_t>(axis_of(axis, gone.size()));
+    if (gone[k]) throw Refused("an axis that comes twice");
+    gone[k] = true;
   }
   b.out[0] = joined(b, b.in[0], gone, b.flag("keep_dims"), join_of(b.op()));
 }
@@ -79,7 +80,7 @@ void softmax(Building& b) { b.out[0] = softmax_of(b, b.in[0], b.op() == "LogSoft
 
 void extreme(Building& b) {
   const Dims& from = b.dims(0);
-  const auto axis = static_cast<std::size_t>(axis_of(b.graph.scalar(b.in[1]), from.size()));
+  const auto axis = static_cast<std::size_t>(axis_of(b.one_number(1), from.size()));
   Extremes detail = {};
   detail.extreme.type = b.type(0);
   detail.extreme.smallest = b.op() == "ArgMin";

@@ -1,6 +1,7 @@
 // Layers: convolutions, pooling, resizing.
 #include <algorithm>
 
+#include "joining.h"
 #include "pictures.h"
 
 namespace drystone::gpu {
@@ -63,10 +64,16 @@ void depthwise(Building& b) {
 
 // Of a convolution in groups, of which a depthwise one has one for each channel.
 void transposed(Building& b) {
-  const Dims sizes = sizes_of(b, b.in[0]), filter = b.dims(1);
+  const Dims filter = b.dims(1);
   const int gradient = channels_last(b, b.in[2]);
   const Dims given = b.graph.at(gradient).dims;
   if (filter.size() != 4 || given.size() != 4) throw Refused("no pictures");
+  Dims sizes = b.numbers(0);
+  if (sizes.size() == 2 && b.op() == "Conv2DBackpropInput") {  // rows and columns alone
+    sizes = {given[0], sizes[0], sizes[1], filter[2]};
+  } else {
+    sizes = sizes_of(b, b.in[0]);
+  }
   Layer layer = {};
   layer.kind = LayerKind::transposed;
   layer.window = window_of(b, sizes, filter[0], filter[1], {});
@@ -83,7 +90,21 @@ void transposed(Building& b) {
   b.out[0] = as_given(b, b.graph.add(layer, {gradient, b.in[1]}, b.type(2), sizes));
 }
 
+// The largest of each few channels.
+void pool_channels(Building& b, std::int64_t few) {
+  const std::vector<std::int64_t> sizes = b.integers("ksize"), strides = b.integers("strides");
+  const bool alone = count_of(sizes) == few && strides == sizes;
+  const Dims dims = b.dims(0);
+  if (!alone || b.op() != "MaxPool" || channels_in_front(b) || dims.size() != 4 || dims[3] % few != 0)
+    throw Unknown("a pool over channels and more");
+  const int split = b.graph.reshaped(b.in[0], {dims[0], dims[1], dims[2], dims[3] / few, few});
+  b.out[0] = joined(b, split, {false, false, false, false, true}, false, Join::max);
+}
+
 void pool(Building& b) {
+  const std::vector<std::int64_t> sizes = b.integers("ksize");
+  const std::size_t c = channels_in_front(b) ? 1 : 3;
+  if (sizes.size() == 4 && sizes[c] > 1) return pool_channels(b, sizes[c]);
   Pools detail = {};
   detail.pooling = b.op() == "AvgPool" ? Pooling::average : Pooling::max;
   Around around;
@@ -110,6 +131,10 @@ void resize(Building& b) {
        small(size[1]),          0.0f,           0.0f,           b.flag("half_pixel_centers"),
        b.flag("align_corners"), b.type(0),      Type::f32};
   detail.how = b.op() == "ResizeBilinear" ? Resizing::linear : Resizing::nearest;
+  if (detail.how == Resizing::linear && from[1] == size[0] && from[2] == size[1]) {
+    b.out[0] = r.type == Type::f32 ? b.in[0] : b.compute(Code::same, {b.in[0]}, Type::f32);
+    return;
+  }
   if (detail.how == Resizing::nearest) r.out_type = b.type(0);
   const auto scale = [&r](std::int32_t in, std::int32_t out) {
     return r.align_corners && out > 1 ? static_cast<float>(in - 1) / static_cast<float>(out - 1)

@@ -51,11 +51,14 @@ int spread(Building& b, int value, const Dims& dims) {
 int turned(Building& b, int value, const std::vector<std::int64_t>& order) {
   const Dims from = b.graph.at(value).dims;
   const std::vector<std::int64_t> strides = strides_of(from);
+  std::vector<bool> seen(from.size(), false);
   if (order.size() != from.size()) throw Refused("a permutation of other size");
   Dims dims;
   std::vector<std::int64_t> walk;
   for (std::int64_t axis : order) {
     const auto k = static_cast<std::size_t>(axis_of(axis, from.size()));
+    if (seen[k]) throw Refused("a permutation in which a dimension comes twice");
+    seen[k] = true;
     dims.push_back(from[k]);
     walk.push_back(strides[k]);
   }
@@ -97,8 +100,9 @@ struct Strided {
   Dims first, step, sizes, shown;  // of the input; `shown` is the result's shape
 
   Strided(const Building& b, const Dims& from) {
-    const Graph& g = b.graph;
-    const auto begin = g.whole(b.in[1]), end = g.whole(b.in[2]), steps = g.whole(b.in[3]);
+    const auto begin = b.numbers(1), end = b.numbers(2), steps = b.numbers(3);
+    if (begin.size() != end.size() || begin.size() != steps.size())
+      throw Refused("a StridedSlice whose begin, end and strides are not as long");
     const std::int64_t ellipsis = b.integer("ellipsis_mask", 0),
                        added = b.integer("new_axis_mask", 0);
     std::size_t fixed = 0;
@@ -293,6 +297,7 @@ void reverse(Building& b) {
   Dims first(from.size(), 0), step(from.size(), 1);
   for (std::int64_t axis : b.graph.whole(b.in[1])) {
     const auto k = static_cast<std::size_t>(axis_of(axis, from.size()));
+    if (step[k] < 0 && count_of(from) != 0) throw Refused("an axis that comes twice");
     first[k] = from[k] - 1;
     step[k] = -1;
   }
@@ -347,7 +352,7 @@ void mirror_pad(Building& b) {
 }
 
 void fill(Building& b) {
-  const Dims dims = b.graph.whole(b.in[0]);
+  const Dims dims = b.numbers(0);
   const Dims none(dims.size(), 0);
   if (!b.dims(1).empty()) throw Refused("Fill with more than a number");
   b.out[0] = moved(b, b.in[1], move_of(dims, none, strides_of(dims)), dims);
@@ -365,11 +370,17 @@ void alike(Building& b) {
 void gather_rows(Building& b) {
   const Dims& from = b.dims(0);
   const Dims& places = b.dims(1);
-  const auto batch = static_cast<std::size_t>(b.integer("batch_dims", 0));
-  if (batch > places.size()) throw Refused("batch_dims of no dimensions");
+  const std::int64_t told = b.integer("batch_dims", 0);
+  const auto batch = static_cast<std::size_t>(
+      told < 0 ? told + static_cast<std::int64_t>(places.size()) : told);
+  if (batch > places.size() || batch >= from.size() ||
+      !std::equal(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(batch), places.begin())) {
+    throw Refused("batch_dims of no such dimensions");
+  }
   const std::int64_t named = b.in.size() > 2 ? b.graph.scalar(b.in[2]) : static_cast<std::int64_t>(batch);
   const auto axis = static_cast<std::size_t>(axis_of(named, from.size()));
-  if (axis < batch || from[axis] == 0) throw Refused("an axis that cannot be gathered along");
+  if (axis < batch || (from[axis] == 0 && count_of(places) != 0))
+    throw Refused("an axis that cannot be gathered along");
   const auto product = [](auto begin, auto end) {
     std::int64_t all = 1;
     for (; begin != end; ++begin) all *= *begin;
@@ -394,7 +405,8 @@ namespace {
 
 void one_hot(Building& b) {
   Dims dims = b.dims(0);
-  const std::int64_t depth = b.graph.scalar(b.in[1]), named = b.integer("axis", -1);
+  const std::int64_t depth = b.one_number(1), named = b.integer("axis", -1);
+  if (named < -1 || !b.dims(2).empty() || !b.dims(3).empty()) throw Refused("OneHot of other shape");
   const auto axis = static_cast<std::size_t>(axis_of(named, dims.size() + 1));
   if (depth < 0 || b.type(0) == Type::u8) throw Refused("OneHot of no depth");
   OneHots detail = {};

@@ -15,14 +15,15 @@ struct Channels {
 
   Channels(Building& b, std::size_t picture, std::size_t scale) : b(b), own(b.type(scale)) {
     const Dims& dims = b.dims(picture);
-    const bool in_front = b.text("data_format", "") == "NCHW";
-    if (dims.size() != 4) throw Refused("no pictures");
-    const std::size_t axis = in_front ? 1 : 3;
+    const bool in_front = b.text("data_format", "").substr(0, 2) == "NC";
+    const std::size_t rank = dims.size(), axis = in_front ? 1 : rank - 1;
+    if (rank != 4 && rank != 5) throw Refused("no pictures");
     if (b.dims(scale) != Dims{dims[axis]}) throw Refused("numbers for other channels");
-    along = in_front ? Dims{dims[axis], 1, 1} : Dims{dims[axis]};
-    gone.assign(4, true);
+    along.assign(in_front ? rank - 1 : 1, 1);
+    along[0] = dims[axis];
+    gone.assign(rank, true);
     gone[axis] = false;
-    for (std::size_t k = 0; k < 4; ++k) count *= gone[k] ? dims[k] : 1;
+    for (std::size_t k = 0; k < rank; ++k) count *= gone[k] ? dims[k] : 1;
   }
 
   int by_channel(int value) const { return b.graph.reshaped(value, along); }
@@ -62,6 +63,7 @@ int mixed(const Channels& c, int old, int now) {
 
 void training(Building& b) {
   const Channels c(b, 0, 1);
+  if (b.dims(3).size() != 1 || b.dims(4).size() != 1) throw Refused("a mean of other shape");
   const int x = c.wide(b.in[0]), mean = c.mean(x);
   const int apart = b.compute(Code::squared_difference, {x, mean}, c.own);
   const int variance = c.mean(apart);

@@ -44,6 +44,11 @@ int multiply(Building& b, int x, int y, bool transposes_x, bool transposes_y) {
 
 void product(Building& b) {
   const bool batched = b.op() != "MatMul";
+  const Dims &x = b.dims(0), &y = b.dims(1);
+  if (b.op() == "BatchMatMul" && x.size() == y.size() && x.size() > 2 &&
+      !std::equal(x.begin(), x.end() - 2, y.begin())) {
+    throw Refused("batches of other shapes");  // which the newer op repeats
+  }
   b.out[0] = multiply(b, b.in[0], b.in[1], b.flag(batched ? "adj_x" : "transpose_a"),
                       b.flag(batched ? "adj_y" : "transpose_b"));
 }

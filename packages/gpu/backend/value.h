@@ -22,6 +22,12 @@ class Refused : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The same where a node is well, and no kernel does it.
+class Unknown : public Refused {
+ public:
+  using Refused::Refused;
+};
+
 inline Type type_of(TF_DataType dtype) {
   switch (dtype) {
     case TF_FLOAT: return Type::f32;

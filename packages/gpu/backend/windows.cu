@@ -22,6 +22,15 @@ DS_BOTH float factor(const void* data, Type type, std::uint32_t at, bool tf32) {
   return value;
 }
 
+// What a largest number begins with, as TensorFlow has it.
+DS_BOTH float lowest(Type type) {
+  switch (type) {
+    case Type::f16: return -65504.0f;
+    case Type::bf16: return float_of_bits(0xFF7F0000u);
+    default: return float_of_bits(0xFF7FFFFFu);
+  }
+}
+
 // Width channels by one thread.
 template <int Width>
 struct PoolBody {
@@ -37,7 +46,7 @@ struct PoolBody {
     const Place p(i, w.out_height, w.out_width, w.channels);
     float found[Width];
     for (int j = 0; j < Width; ++j)
-      found[j] = pooling == Pooling::max ? -float_of_bits(0x7F800000u) : 0.0f;
+      found[j] = pooling == Pooling::max ? lowest(type) : 0.0f;
     std::int32_t seen = 0;
     for (std::int32_t fy = 0; fy < w.filter_h; ++fy) {
       const std::int32_t y = p.row * w.stride_h - w.top + fy;
@@ -270,8 +279,9 @@ struct ResizeBody {
     const float fy = floorf(y), fx = floorf(x);
     const auto y0 = static_cast<std::int32_t>(fy), x0 = static_cast<std::int32_t>(fx);
     const std::int32_t top = y0 < 0 ? 0 : y0, left = x0 < 0 ? 0 : x0;
-    const std::int32_t low = y0 + 1 < r.height ? y0 + 1 : r.height - 1;
-    const std::int32_t right = x0 + 1 < r.width ? x0 + 1 : r.width - 1;
+    const auto y1 = static_cast<std::int32_t>(ceilf(y)), x1 = static_cast<std::int32_t>(ceilf(x));
+    const std::int32_t low = y1 < r.height ? y1 : r.height - 1;
+    const std::int32_t right = x1 < r.width ? x1 : r.width - 1;
     const float v00 = value(p.picture, top, left, p.channel);
     const float v01 = value(p.picture, top, right, p.channel);
     const float v10 = value(p.picture, low, left, p.channel);

@@ -178,6 +178,15 @@ void Run::device_kernel(const Instruction& in, TF_Tensor** inputs, const DS_Kern
   }
 }
 
+// What the embedder computed in place of the device's kernel, where that would have put it.
+void Run::put_there(const Instruction& in, TF_Tensor** outputs) {
+  for (std::size_t k = 0; k < in.kernel->output_on_host.size(); ++k) {
+    if (in.kernel->output_on_host[k] != 0) continue;
+    const std::unique_ptr<TF_Tensor, void (*)(TF_Tensor*)> made(std::exchange(outputs[k], nullptr), drop);
+    outputs[k] = devices_->copied(in, made.get());
+  }
+}
+
 void Run::wait_for_devices() {
   if (devices_ == nullptr) return;
   devices_->wait();

@@ -84,6 +84,7 @@ void Run::kernel_or_callback(const Instruction& in, TF_Tensor** inputs, const TF
   }
   std::copy(before.begin(), before.end(), inputs);
   callback(in, in.fallback, inputs, outputs);
+  if (in.device != 0) put_there(in, outputs);
 }
 
 void Run::library_kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,

@@ -208,6 +208,7 @@ class Run {
                       TF_Tensor** outputs);
   void copy(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void device_kernel(const Instruction& in, TF_Tensor** inputs, const DS_KernelCall& facts, TF_Tensor** outputs);
+  void put_there(const Instruction& in, TF_Tensor** outputs);
   void kernel_with_references(const Instruction& in, TF_Tensor** inputs, TF_Tensor** outputs);
   void kernel_or_callback(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
                           TF_Tensor** outputs);

@@ -361,7 +361,8 @@ class _Encoder:
             out.op = self._op(instruction.definition)
             there = instruction.on_device
             out.device = 0 if there is None else self._device(there.name)
-            out.callback = -self._fallback(instruction) if there is None else 0
+            on_host = there is None or not any(there.inputs)  # where the NumPy kernel finds them
+            out.callback = -self._fallback(instruction) if on_host else 0
         else:
             out.callback = self._callback(instruction, lazy=lazy)
             out.op = 0
