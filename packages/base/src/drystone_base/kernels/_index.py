@@ -47,9 +47,9 @@ audio.signal BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D BatchIFFT3D FF
   IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D RFFT RFFT2D RFFT3D
 audio.wav DecodeWav EncodeWav
 control_flow.batching Batch BatchFunction Unbatch UnbatchGrad
-control_flow.collective CollectiveAllToAllV2 CollectiveAssignGroupV2 CollectiveBcastSend
-  CollectiveBcastSendV2 CollectiveGather CollectiveGatherV2 CollectiveReduce
-  CollectiveReduceScatterV2 CollectiveReduceV2 SyncDevice
+control_flow.collective CollectiveAllToAllV2 CollectiveAssignGroupV2 CollectiveBcastRecv
+  CollectiveBcastRecvV2 CollectiveBcastSend CollectiveBcastSendV2 CollectiveGather
+  CollectiveGatherV2 CollectiveReduce CollectiveReduceScatterV2 CollectiveReduceV2 SyncDevice
 control_flow.compiled _XlaCompile _XlaRun
 control_flow.control_flow LoopCond RefIdentity RefSelect
 control_flow.functional Case DeviceIndex FakeParam For If MapDefun PartitionedCall RemoteCall

@@ -11,9 +11,13 @@ __all__ = ["Collectives", "find_collectives", "use_collectives"]
 
 
 class Collectives(Protocol):
-    """A group of ``size`` processes; each makes the same calls in the same order."""
+    """A group of ``size`` processes, of which this is number ``rank``.
+
+    Each makes the same calls in the same order.
+    """
 
     size: int
+    rank: int
 
     def reduce(self, value: np.ndarray[Any, Any], merge: str, *, mean: bool) -> Any:
         """The elementwise ``merge`` (Add, Mul, Max, Min) of the values of all, or their mean."""

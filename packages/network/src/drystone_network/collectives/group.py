@@ -52,10 +52,10 @@ _OPS: Final[dict[str, Callable[..., Any]]] = {
 class Group:
     """The processes of a job that sum, gather and meet; every one makes the same calls in order.
 
-    ``rank`` is this process's number from 0, ``size`` how many there are. Each listens at its
-    task's address; ``transport`` is ``tcp``, or on one machine ``unix`` or ``shm``. ``seconds`` is
-    how long others may take to join, and to answer within a call. Results are the same to the bit
-    in each process and in each run: sums are taken in the order of the ring.
+    ``rank`` is this process's number from 0, ``size`` how many there are. Each listens at the
+    ``address`` of its task; ``transport`` is ``tcp``, or on one machine ``unix`` or ``shm``.
+    ``seconds`` is how long others may take to join, and to answer within a call. Results are the
+    same to the bit in each process and in each run: sums are taken in the order of the ring.
 
     Raises ``HostError``: ``task-unreachable`` where others do not join, ``task-lost`` where one
     leaves, ``cluster-token``; ``BadRequest``: ``bad-collective`` where the processes do not make
@@ -80,6 +80,7 @@ class Group:
             own = Task(job, task)
         self.tasks = cluster.tasks(own.job)
         cluster.address(own)
+        self.address = cluster.address(own)
         self.rank, self.size = self.tasks.index(own), len(self.tasks)
         self._seconds = seconds
         self._token = own_token() if token is None else token
@@ -89,7 +90,7 @@ class Group:
         self._kept = np.empty(0, np.uint8)
         self._gone: Happened | None = None
         self._done: dict[int, Happened] = {}
-        check_open(own, transport, cluster.address(own), self._token)
+        check_open(own, transport, self.address, self._token)
         places = [place_of(transport, cluster.address(t)) for t in self.tasks]
         self._engine = Engine(places[self.rank], unexpected_bytes=64 << 20)
         self._before = self._after = 0
@@ -145,12 +146,18 @@ class Group:
             if not self._after:
                 self._after = self._try_connect(places[after])
             for event in self._engine.progress(_LOOK):
-                if event.kind == "accepted" and not self._before:
-                    self._before = event.peer
+                if event.kind == "accepted":
+                    self._accept(event.peer)
             if time.monotonic() > until:
                 missing = after if not self._after else (self.rank - 1) % self.size
                 raise task_unreachable(self.tasks[missing], places[missing], "it did not join")
         self._meet(until)
+
+    def _accept(self, peer: int) -> None:
+        """Take who connects first for the process before, until he has proved it or not."""
+        if self._before:
+            self._engine.disconnect(peer)
+        self._before = self._before or peer
 
     def _try_connect(self, place: str) -> int:
         try:
@@ -217,6 +224,8 @@ class Group:
                     self._done[event.token] = event
                 elif event.kind == "lost" and event.peer in (self._before, self._after):
                     self._gone = self._gone if self._has_left(event.peer) else event
+                elif event.kind == "accepted":
+                    self._accept(event.peer)
             if self._gone is not None and token not in self._done:
                 raise self._lost(self._gone.peer, self._gone.message)
         event = self._done.pop(token)

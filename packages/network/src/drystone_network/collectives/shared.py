@@ -120,7 +120,7 @@ class _Collectives:
 
     def __init__(self, group: Group) -> None:
         self.group = group
-        self.size = group.size
+        self.size, self.rank = group.size, group.rank
 
     def reduce(self, value: Any, merge: str, *, mean: bool) -> Any:
         """The reduction that TensorFlow names by ``merge_op`` and ``final_op``."""

@@ -16,7 +16,7 @@ import drystone_base as ds
 from drystone_base.core.errors import BadRequest, DrystoneError, HostError, KernelError
 from drystone_base.ops.attrs import TensorAttr
 from drystone_base.state.collectives import use_collectives
-from drystone_network import ClusterSpec, Group, all_reduce, data_parallel
+from drystone_network import ClusterSpec, Engine, Group, all_reduce, data_parallel
 from drystone_network.collectives.shared import _Collectives
 
 Call = Callable[[Group], Any]
@@ -297,6 +297,21 @@ def test_who_does_not_join_and_who_may_not() -> None:
     found = joined(2, tokens=["right", "wrong"], seconds=5)
     assert all(isinstance(one, HostError) for one in found)
     assert "cluster-token" in {one.code for one in found}
+
+
+def test_who_connects_later_is_let_go() -> None:
+    groups = joined(2)
+    with Engine("tcp") as stranger:
+        for _ in range(3):
+            stranger.connect(f"tcp://{groups[0].address}")
+        until, lost = time.monotonic() + 20, 0
+        while lost < 3:
+            assert time.monotonic() < until
+            found = together(groups, lambda g: g.all_reduce(np.ones(2, np.float32)))
+            assert [one.tolist() for one in found] == [[2, 2], [2, 2]]
+            lost += sum(event.kind == "lost" for event in stranger.progress(0.01))
+    for group in groups:
+        group.close()
 
 
 def test_what_cannot_be_reduced() -> None:

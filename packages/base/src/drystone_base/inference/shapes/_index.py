@@ -45,9 +45,9 @@ audio.audio AudioMicrofrontend AudioSpectrogram DecodeWav EncodeWav Mfcc
 audio.signal BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D BatchIFFT3D FFT FFT2D FFT3D
   IFFT IFFT2D IFFT3D IRFFT IRFFT2D IRFFT3D RFFT RFFT2D RFFT3D
 control_flow.batching Batch BatchFunction Unbatch UnbatchGrad
-control_flow.collective CollectiveAllToAllV2 CollectiveAssignGroupV2 CollectiveBcastSend
-  CollectiveBcastSendV2 CollectiveGather CollectiveGatherV2 CollectiveReduce
-  CollectiveReduceScatterV2 CollectiveReduceV2 SyncDevice
+control_flow.collective CollectiveAllToAllV2 CollectiveAssignGroupV2 CollectiveBcastRecv
+  CollectiveBcastRecvV2 CollectiveBcastSend CollectiveBcastSendV2 CollectiveGather
+  CollectiveGatherV2 CollectiveReduce CollectiveReduceScatterV2 CollectiveReduceV2 SyncDevice
 control_flow.compiled _XlaCompile _XlaRun
 control_flow.control_flow Enter Exit LoopCond NextIteration RefEnter RefExit RefNextIteration
   RefSelect RefSwitch Switch _Arg _DeviceArg _DeviceRetval _Retval _SwitchN

@@ -5,9 +5,12 @@ Source: TensorFlow ops Collective*.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from drystone_base.kernels._indices import scalar_int
+from drystone_base.kernels._indices import int_vector, scalar_int
+from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
 from drystone_base.state.collectives import Collectives, find_collectives
 
@@ -65,29 +68,80 @@ def collective_v2(call: Call, value: Array, group_size: Array, *_: Array) -> Arr
     return _computed(call, value, _group(call, scalar_int(call, group_size, "group_size")))
 
 
-def _alone(call: Call, size: int) -> None:
-    call.require(
-        size == 1,
-        "a group must be this process alone",
-        found=f"a group of {size}",
-        needed="group_size 1",
-        remedy="export the model without a distribution strategy",
-        status="UNIMPLEMENTED",
-    )
-
-
 @kernel("CollectiveBcastSend")
 def send(call: Call, value: Array) -> Array:
-    """The value, as the group has one member."""
-    _alone(call, int(call.attrs["group_size"]))
-    return value
+    """The value, which the others of the group receive."""
+    return _broadcast(call, value, _group(call, int(call.attrs["group_size"])), sends=True)
 
 
-@kernel("CollectiveBcastSendV2", "CollectiveAllToAllV2")
+@kernel("CollectiveBcastSendV2")
 def send_v2(call: Call, value: Array, group_size: Array, *_: Array) -> Array:
     """The same, of a group whose size is an input."""
-    _alone(call, scalar_int(call, group_size, "group_size"))
-    return value
+    group = _group(call, scalar_int(call, group_size, "group_size"))
+    return _broadcast(call, value, group, sends=True)
+
+
+@kernel("CollectiveBcastRecv")
+def receive(call: Call) -> Array:
+    """The value that one of the group sends."""
+    room = _room(call, call.attrs["shape"])
+    return _broadcast(call, room, _group(call, int(call.attrs["group_size"])), sends=False)
+
+
+@kernel("CollectiveBcastRecvV2")
+def receive_v2(
+    call: Call, group_size: Array, _group_key: Array, _key: Array, shape: Array
+) -> Array:
+    """The same, of a group whose size is an input."""
+    room = _room(call, int_vector(call, shape, "shape"))
+    group = _group(call, scalar_int(call, group_size, "group_size"))
+    return _broadcast(call, room, group, sends=False)
+
+
+def _room(call: Call, shape: Sequence[int] | None) -> Array:
+    """Zeros, in the place of which a value comes."""
+    call.require(
+        shape is not None and all(dim >= 0 for dim in shape),
+        "what is received has a shape that is known",
+        found="none" if shape is None else list(shape),
+        needed="a dimension for each",
+    )
+    dtype = call.attrs["T"].np
+    return np.zeros(check_size(call, tuple(shape or ()), dtype), dtype)
+
+
+def _broadcast(call: Call, value: Array, group: Collectives | None, *, sends: bool) -> Array:
+    """The one value that is sent: all others are zeros, which no byte is less than."""
+    senders = int(sends)
+    if group is not None:
+        senders = int(group.reduce(np.array([sends], np.int32), "Add", mean=False)[0])
+    call.require(
+        senders == 1,
+        "one process of a group sends, and the others receive",
+        found=senders,
+        needed=1,
+    )
+    if group is None:
+        return value
+    data = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
+    found: Array = np.asarray(group.reduce(data, "Max", mean=False))
+    return found.view(value.dtype).reshape(value.shape)
+
+
+@kernel("CollectiveAllToAllV2")
+def all_to_all(call: Call, value: Array, group_size: Array, *_: Array) -> Array:
+    """Of each process of the group the share, along the first axis, that is for this one."""
+    group = _group(call, scalar_int(call, group_size, "group_size"))
+    if group is None:
+        return value
+    call.require(
+        value.ndim > 0 and value.shape[0] % group.size == 0,
+        "the first axis is divided among the processes",
+        found=list(value.shape),
+        needed=f"a multiple of {group.size}",
+    )
+    every = np.asarray(group.gather(value)).reshape(group.size, group.size, -1)
+    return np.array(every[:, group.rank]).reshape(value.shape)
 
 
 @kernel("CollectiveAssignGroupV2")

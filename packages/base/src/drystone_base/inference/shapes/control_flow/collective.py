@@ -11,7 +11,7 @@ def reduce(c: ShapeCall) -> list[Shape]:
     return [c.shape(0)]
 
 
-@shape("CollectiveGather", "CollectiveBcastSend")
+@shape("CollectiveGather", "CollectiveBcastSend", "CollectiveBcastRecv")
 def declared(c: ShapeCall) -> list[Shape]:
     """The shape that the node declares."""
     return [c.attrs["shape"]]
@@ -28,6 +28,12 @@ def gather(c: ShapeCall) -> list[Shape]:
 def same(c: ShapeCall) -> list[Shape]:
     """The value's shape."""
     return [c.shape(0)]
+
+
+@shape("CollectiveBcastRecvV2")
+def received(c: ShapeCall) -> list[Shape]:
+    """The shape that is asked for."""
+    return [c.value_as_shape(3)]
 
 
 @shape("CollectiveAssignGroupV2")
