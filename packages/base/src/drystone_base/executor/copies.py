@@ -18,7 +18,6 @@ from typing import Final, NamedTuple
 from drystone_base.core.errors import UnsupportedOp
 from drystone_base.executor._wiring import order
 from drystone_base.executor.plan import Instruction, Kind, OnDevice, Plan
-from drystone_base.executor.selection import chosen_kernel
 from drystone_base.kernels import find_kernel
 from drystone_base.ops.properties import IDENTITIES, READERS, RESHAPES, SHAPE_ONLY
 
@@ -308,6 +307,8 @@ def _brought_back(instruction: Instruction) -> Instruction:
     own = replace(instruction, on_device=None, on_library=False, kernel=find_kernel(instruction.op))
     if instruction.op in IDENTITIES:
         return own
+    from drystone_base.executor.selection import chosen_kernel  # which those without plugins spare
+
     try:
         chosen = chosen_kernel(instruction.source)
     except UnsupportedOp:  # the host has none of its label
