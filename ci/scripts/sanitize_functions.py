@@ -10,7 +10,6 @@ the process is ASan's. Status 1: a finding.
 from __future__ import annotations
 
 import os
-import shlex
 import sys
 from pathlib import Path
 
@@ -19,8 +18,8 @@ from ci.scripts.sanitize import PYTEST, SANITIZERS, build_host, call, must, sett
 
 PACKAGE = ROOT / "packages" / "tvm"
 SUITE = "packages/tvm/tests/calls"
-FOLDER = "drystone-plugins"
-"""Where plugins are looked for, in the folders of ``PYTHONPATH``."""
+SITE = "functions/site-packages"
+"""Where the plugin is installed, as packages are: it is found in every process then."""
 
 
 def main(arguments: list[str]) -> int:
@@ -29,9 +28,12 @@ def main(arguments: list[str]) -> int:
     flags = f"-fsanitize={SANITIZERS[name]} -fno-sanitize-recover=undefined -g"
     where = build_host(name)
     usual = {"CC": "cc", "CXX": "c++"}
-    compilers = {k: f"{os.environ.get(k, known)} {flags}" for k, known in usual.items()}
-    _build_plugin(where / "functions" / FOLDER, compilers["CXX"])
-    paths = [str(where / "functions"), os.environ.get("PYTHONPATH", "")]
+    compilers = {
+        k: _compiler(where / f"functions/{known}", f"{os.environ.get(k, known)} {flags}")
+        for k, known in usual.items()
+    }
+    _build_plugin(where / SITE / "drystone-plugins", compilers["CXX"])
+    paths = [str(where / SITE), os.environ.get("PYTHONPATH", "")]
     env = settings(name, where) | compilers | {
         "DRYSTONE_PLUGINS_DISABLE": "cpu,tvm",
         "PYTHONPATH": os.pathsep.join(filter(None, paths)),
@@ -41,12 +43,20 @@ def main(arguments: list[str]) -> int:
     return int(failed != 0)
 
 
+def _compiler(path: Path, command: str) -> str:
+    """A compiler with flags as one program: TVM takes ``CXX`` for the name of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
+    path.chmod(0o755)
+    return str(path)
+
+
 def _build_plugin(folder: Path, compiler: str) -> None:
     """The plugin, by another name than the installed one, which is disabled."""
     folder.mkdir(parents=True, exist_ok=True)
     abi = ROOT / "plugin-abi"
     must(
-        *shlex.split(compiler), "-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden",
+        compiler, "-std=c++20", "-O1", "-fPIC", "-shared", "-fvisibility=hidden",
         "-I", abi / "include", f"-Wl,--version-script={abi / 'cmake' / 'plugin.map'}",
         "-o", folder / "libdrystone_tvm.so", *sorted((PACKAGE / "runtime").glob("*.cc")),
     )  # fmt: skip

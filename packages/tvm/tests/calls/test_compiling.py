@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import drystone_tvm
 import numpy as np
 import pytest
 from drystone_tvm.compiling.stated import stated
+from drystone_tvm.compiling.tools import interruptible
 from random_regions import check
 
 import drystone_base as ds
@@ -201,6 +204,34 @@ def test_what_has_no_rule_is_refused_by_name(tmp_path: Path) -> None:
     refused("there is no target 'opencl'", lambda x: x, Spec([3]), path=path, target="opencl")
     refused("there is no target 'llvm -mcpu=x'", lambda x: x, Spec([3]), path=path,
             target="llvm -mcpu=x")  # fmt: skip
+
+
+def test_what_ctrl_c_has_brought_about_is_no_other_error() -> None:
+    """TVM makes a RuntimeError of what is raised in a function that it calls back."""
+
+    @interruptible()
+    def interrupted() -> None:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise RuntimeError from None
+
+    @interruptible()
+    def lost() -> None:
+        with suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+
+    @interruptible()
+    def failed() -> None:
+        raise RuntimeError("for another reason")
+
+    before = signal.getsignal(signal.SIGINT)
+    for function in (interrupted, lost):
+        with pytest.raises(KeyboardInterrupt):
+            function()
+    with pytest.raises(RuntimeError, match="for another reason"):
+        failed()
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 TWICE = (

@@ -17,7 +17,7 @@ from drystone_tvm.compiling.cuda import packed, require_nvcc
 from drystone_tvm.compiling.emission import Argument, Expressions, distinct, emit
 from drystone_tvm.compiling.plans import DEFAULT, Plan
 from drystone_tvm.compiling.stated import Form, Tensor, assembly
-from drystone_tvm.compiling.tools import run
+from drystone_tvm.compiling.tools import interruptible, run
 from drystone_tvm.compiling.tuned import key_of, plan_of
 
 __all__ = [
@@ -86,6 +86,7 @@ def checked_target(target: str) -> str:
     )
 
 
+@interruptible()
 def build(
     graph: Graph,
     arguments: Sequence[Argument],
@@ -157,6 +158,7 @@ def _plain(found: Expressions) -> Any:
     return te.create_prim_func([*found.arguments, *(v.tensor for v in found.results)])
 
 
+@interruptible()
 def tuning_key(
     graph: Graph, arguments: Sequence[Argument], results: Sequence[tuple[str, Output]]
 ) -> str:
@@ -165,6 +167,7 @@ def tuning_key(
     return key_of(_plain(found), tvm_target("native")[0])
 
 
+@interruptible()
 def schedule_text(
     graph: Graph, arguments: Sequence[Argument], results: Sequence[tuple[str, Output]], plan: Plan
 ) -> str:
@@ -190,6 +193,7 @@ def tvm_target(name: str) -> tuple[Any, tuple[str, ...]]:
     return chosen, tuple(k for k in FEATURES if k in has)
 
 
+@interruptible()
 def export(compiled: Any, path: str | os.PathLike[str]) -> None:
     """Write what ``tvm.compile`` gave as a library, as its ``export_library`` does.
 

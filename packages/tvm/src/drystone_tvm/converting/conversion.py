@@ -39,6 +39,7 @@ from drystone_tvm.backend.selecting import PIECES, Selector, computes, known_ops
 from drystone_tvm.compiling.building import build
 from drystone_tvm.compiling.emission import distinct, emit
 from drystone_tvm.compiling.rules import Refusal
+from drystone_tvm.compiling.tools import interruptible
 
 __all__ = ["FOLDER", "check_ops", "convert_model", "rules"]
 
@@ -195,7 +196,8 @@ class _Property(SubgraphProperty):
         found = _parts(subgraph)
         try:
             if not self.conversion.writes:
-                emit(found.graph, distinct(found.arguments), [o for _, o in found.results])
+                with interruptible():
+                    emit(found.graph, distinct(found.arguments), [o for _, o in found.results])
                 return subgraph.node()
             return self._compiled(subgraph, found, ops)
         except Refusal as error:
