@@ -23,6 +23,7 @@
 #include "drystone/platform_strings.h"
 #include "drystone/tstring.h"
 #include "hostile_kernels.h"
+#include "own_call.h"
 
 TF_PLATFORM_STRINGS()
 
@@ -320,9 +321,9 @@ static void takes(void* state, TF_OpKernelContext* ctx) {
   sigset_t all;
   sigfillset(&all);
   switch (((struct Node*)state)->how) {
-    case 0: syscall(SYS_setitimer, ITIMER_REAL, &soon, NULL); break;
+    case 0: own_call(SYS_setitimer, ITIMER_REAL, (long)&soon, 0, 0); break;
     case 1: pthread_sigmask(SIG_BLOCK, &all, NULL); break;
-    default: syscall(SYS_rt_sigaction, SIGINT, ignore, NULL, 8);
+    default: own_call(SYS_rt_sigaction, SIGINT, (long)ignore, 0, 8);
   }
 }
 

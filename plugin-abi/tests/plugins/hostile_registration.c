@@ -7,14 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "drystone/buffer.h"
 #include "drystone/kernels.h"
 #include "drystone/ops.h"
 #include "drystone/platform_strings.h"
 #include "drystone/registry.h"
+#include "own_call.h"
 
 enum {
   kLongName = 1,   /* an op with a name of 1 MiB */
@@ -67,16 +66,6 @@ static void kernel(const char* name, const char* label, TF_Status* status) {
   TF_RegisterKernelBuilder(name, builder, status);
 }
 
-#if defined(__x86_64__)
-static long own_call(long number, long argument) {
-  long out;
-  __asm__ volatile("syscall" : "=a"(out) : "a"(number), "D"(argument) : "rcx", "r11", "memory");
-  return out;
-}
-#else
-static long own_call(long number, long argument) { return syscall(number, argument); }
-#endif
-
 TF_CAPI_EXPORT void TF_InitKernel(void) {
   static int depth = 0;
   TF_Status* status = TF_NewStatus();
@@ -114,8 +103,8 @@ TF_CAPI_EXPORT void TF_InitKernel(void) {
       break;
     case kLoadsItself: TF_LoadLibrary(own.dli_fname, status); tell("loads itself", status); break;
     case kRecurses: if (depth < 100) TF_InitKernel(); break;
-    case kNoReturn: own_call(SYS_exit_group, 0); break;
-    case kMovesAway: own_call(SYS_chdir, (long)"/"); break;
+    case kNoReturn: own_call(SYS_exit_group, 0, 0, 0, 0); break;
+    case kMovesAway: own_call(SYS_chdir, (long)"/", 0, 0, 0); break;
     default: TF_SetStatus(status, (TF_Code)12345, text); TF_SetStatus(status, (TF_Code)-7, "no code"); tell("code", status);
   }
   if (BAD > kLongKernel) {

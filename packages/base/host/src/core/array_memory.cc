@@ -6,6 +6,7 @@
 #include "core/large_blocks.h"
 #include "core/tensor.h"
 #include "drystone_host/arrays.h"
+#include "library/of_programs.h"
 
 namespace drystone::host {
 namespace {
@@ -85,5 +86,6 @@ constexpr Handler kHandler = {"drystone",     1,            nullptr,   allocate_
 extern "C" const void* DS_ArrayMemory(void) { return &drystone::host::kHandler; }
 
 extern "C" int64_t DS_FreeKeptMemory(void) {
+  if (drystone::host::is_refused("DS_FreeKeptMemory", __builtin_return_address(0))) return 0;
   return static_cast<int64_t>(drystone::host::free_kept());
 }

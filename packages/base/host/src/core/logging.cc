@@ -9,6 +9,7 @@
 
 #include "core/printable.h"
 #include "drystone_host/core.h"
+#include "library/of_programs.h"
 
 namespace {
 
@@ -113,6 +114,7 @@ void TF_DVLog([[maybe_unused]] int level, [[maybe_unused]] const char* format, .
 }
 
 void DS_SetLogSink(DS_LogSink function, void* context) {
+  if (drystone::host::is_refused("DS_SetLogSink", __builtin_return_address(0))) return;
   const std::lock_guard lock(sink().mutex);
   sink().function = function;
   sink().context = context;

@@ -5,13 +5,16 @@
 #include "drystone_host/filesystem.h"
 #include "filesystem/handles.h"
 #include "filesystem/init.h"
+#include "library/of_programs.h"
 
 using namespace drystone::host;
 
 extern "C" {
 
 void DS_RegisterFilesystems(const char* origin, DS_InitFilesystems entry, TF_Status* status) {
+  const void* const caller = __builtin_return_address(0);
   guarded(status, "DS_RegisterFilesystems", [&] {
+    require_program("DS_RegisterFilesystems", caller);
     require(origin, "origin");
     require(entry, "entry");
     Library program;

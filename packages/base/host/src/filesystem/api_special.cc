@@ -7,6 +7,7 @@
 #include "filesystem/handles.h"
 #include "filesystem/plugin.h"
 #include "filesystem/registry.h"
+#include "library/of_programs.h"
 
 namespace drystone::host {
 namespace {
@@ -161,7 +162,9 @@ void DS_DescribeTransaction(const char* scheme, const TF_TransactionToken* token
 
 void DS_SetFilesystemOption(const char* scheme, const TF_Filesystem_Option* option,
                             TF_Status* status) {
+  const void* const caller = __builtin_return_address(0);
   guarded(status, "DS_SetFilesystemOption", [&] {
+    require_program("DS_SetFilesystemOption", caller);
     require(option, "option");
     const auto state = state_of_scheme(scheme);
     const auto member = state->plugin.tables.filesystem.set_filesystem_configuration_option;
@@ -173,7 +176,9 @@ void DS_SetFilesystemOption(const char* scheme, const TF_Filesystem_Option* opti
 
 void DS_SetFilesystemOptions(const char* scheme, const TF_Filesystem_Option* options,
                              int num_options, TF_Status* status) {
+  const void* const caller = __builtin_return_address(0);
   guarded(status, "DS_SetFilesystemOptions", [&] {
+    require_program("DS_SetFilesystemOptions", caller);
     require(options, "options");
     const auto state = state_of_scheme(scheme);
     const auto member = state->plugin.tables.filesystem.set_filesystem_configuration;

@@ -176,11 +176,7 @@ void on_exit() {
 std::atomic<pid_t> program{0};  // this process, unless it is a plugin's copy
 
 // In the child of a fork.
-void on_fork() {
-  const PluginFunction* call = running_call;
-  if (call != nullptr && *call->library != '\0') is_plugins_copy.store(true, std::memory_order_relaxed);
-  else program.store(getpid(), std::memory_order_relaxed);
-}
+void on_fork() { note_copy(); }
 
 void add_code(const Code& one) noexcept {
   const std::size_t count = code_count.load(std::memory_order_relaxed);
@@ -226,6 +222,12 @@ const char* plugin_at(const void* address) noexcept {
 
 const char* plugin_around(const void* signal_context) noexcept {
   return library_around(place_of(signal_context));
+}
+
+void note_copy() noexcept {
+  const PluginFunction* call = running_call;
+  if (call != nullptr && *call->library != '\0') is_plugins_copy.store(true, std::memory_order_relaxed);
+  else program.store(getpid(), std::memory_order_relaxed);
 }
 
 bool is_forked_copy() noexcept { return getpid() != program.load(std::memory_order_relaxed); }

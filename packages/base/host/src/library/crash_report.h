@@ -26,6 +26,9 @@ void say_ended(const char* what, const void* caller) noexcept;
 // Whether this process was made by fork from one where plugins are open.
 bool is_forked_copy() noexcept;
 
+// This process is a copy that has just been made: in a plugin's call, or by the program.
+void note_copy() noexcept;
+
 // Puts the handlers in place, the first time.
 void install_crash_handlers();
 

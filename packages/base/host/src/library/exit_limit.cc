@@ -14,6 +14,7 @@
 #include "core/plugin_call.h"
 #include "drystone_host/core.h"
 #include "library/crash_report.h"
+#include "library/of_programs.h"
 #include "threads/start.h"
 
 namespace drystone::host {
@@ -104,5 +105,6 @@ void limit_exit_time() noexcept {
 }  // namespace drystone::host
 
 extern "C" void DS_PrepareEnd(void) {
+  if (drystone::host::is_refused("DS_PrepareEnd", __builtin_return_address(0))) return;
   if (drystone::host::has_crash_handlers.load()) drystone::host::limit_exit_time();
 }

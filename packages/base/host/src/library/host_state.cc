@@ -29,22 +29,17 @@ namespace {
 
 struct Folder {
   Folder() : opened(open(".", O_PATH | O_DIRECTORY | O_CLOEXEC)) {
-    known = opened >= 0 && fstat(opened, &facts) == 0;
+    known = opened.number() >= 0 && fstat(opened.number(), &facts) == 0;
   }
-  ~Folder() {
-    if (opened >= 0) close(opened);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
 
   void put_back(Changes& changes) const {
     struct stat now;
     if (!known) return;
     if (stat(".", &now) == 0 && now.st_dev == facts.st_dev && now.st_ino == facts.st_ino) return;
-    told(changes, fchdir(opened) == 0, "the working folder");
+    told(changes, fchdir(opened.number()) == 0, "the working folder");
   }
 
-  int opened;
+  KeptFile opened;
   bool known = false;
   struct stat facts{};
 };
@@ -141,7 +136,7 @@ struct Environment {
 // Standard input, output and error: the files they are, and their flags.
 struct Streams {
   struct Stream {
-    int copy = -1;
+    KeptFile copy;
     int flags = 0;
     struct stat facts{};
   };
@@ -151,25 +146,18 @@ struct Streams {
       Stream& one = streams[static_cast<std::size_t>(k)];
       if (fstat(k, &one.facts) != 0) continue;
       one.flags = fcntl(k, F_GETFL);
-      one.copy = fcntl(k, F_DUPFD_CLOEXEC, 3);
+      one.copy = KeptFile(fcntl(k, F_DUPFD_CLOEXEC, 3));
     }
   }
-  ~Streams() {
-    for (const Stream& one : streams) {
-      if (one.copy >= 0) close(one.copy);
-    }
-  }
-  Streams(const Streams&) = delete;
-  Streams& operator=(const Streams&) = delete;
 
   void put_back(Changes& changes) const {
     constexpr const char* kNames[] = {"standard input", "standard output", "standard error"};
     for (int k = 0; k < 3; ++k) {
       const Stream& one = streams[static_cast<std::size_t>(k)];
-      if (one.copy < 0) continue;
+      if (one.copy.number() < 0) continue;
       if (!is_same(k, one)) {
         if (k == STDOUT_FILENO) std::fflush(stdout);
-        told(changes, dup2(one.copy, k) == k, kNames[k]);
+        told(changes, dup2(one.copy.number(), k) == k, kNames[k]);
       }
       if (fcntl(k, F_GETFL) == one.flags) continue;
       told(changes, fcntl(k, F_SETFL, one.flags) == 0, std::string("the flags of ") + kNames[k]);
@@ -282,14 +270,12 @@ void HostState::forget() noexcept { noted_ = nullptr; }
 
 OutputToError::OutputToError() : output_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
   std::fflush(stdout);
-  if (output_ >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
+  if (output_.number() >= 0) dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
 OutputToError::~OutputToError() {
   std::fflush(stdout);
-  if (output_ < 0) return;
-  dup2(output_, STDOUT_FILENO);
-  close(output_);
+  if (output_.number() >= 0) dup2(output_.number(), STDOUT_FILENO);
 }
 
 }  // namespace drystone::host

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "library/kept_file.h"
+
 namespace drystone::host {
 
 // What a plugin had changed, in words: "the umask, from 0022 to 0000".
@@ -55,7 +57,7 @@ class OutputToError {
   OutputToError& operator=(const OutputToError&) = delete;
 
  private:
-  int output_;
+  KeptFile output_;
 };
 
 }  // namespace drystone::host

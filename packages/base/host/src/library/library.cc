@@ -6,6 +6,7 @@
 #include "core/json.h"
 #include "library/contents.h"
 #include "library/loaded.h"
+#include "library/of_programs.h"
 #include "library/open.h"
 #include "library/registering.h"
 
@@ -54,8 +55,10 @@ extern "C" {
 DS_Library* DS_OpenLibraryWithout(const char* path, const char* const* functions, int count,
                                   TF_Status* status) {
   DS_Library* out = nullptr;
+  const void* const caller = __builtin_return_address(0);
   guarded(status, "DS_OpenLibrary", [&] {
     require(status, "status");
+    require_program("DS_OpenLibraryWithout", caller);
     std::vector<std::string> without;
     if (count > 0) require(functions, "functions");
     for (int k = 0; k < count; ++k) {
@@ -95,7 +98,9 @@ int DS_LibraryEntries(const DS_Library* library, const char** symbols, int max) 
 }
 
 void DS_InitLibrary(DS_Library* library, const char* entry_symbol, TF_Status* status) {
+  const void* const caller = __builtin_return_address(0);
   guarded(status, "DS_InitLibrary", [&] {
+    require_program("DS_InitLibrary", caller);
     require(library, "library");
     require(entry_symbol, "entry_symbol");
     init_library(*library, entry_symbol);
@@ -103,6 +108,7 @@ void DS_InitLibrary(DS_Library* library, const char* entry_symbol, TF_Status* st
 }
 
 void DS_VouchForLibrary(DS_Library* library) {
+  if (is_refused("DS_VouchForLibrary", __builtin_return_address(0))) return;
   if (library != nullptr) library->is_vouched_for = true;
 }
 

@@ -79,6 +79,13 @@ void* open_file(const char* path, int flags, std::string* error) {
   return handle;
 }
 
+void* find_open_symbol(const char* path, const char* name) noexcept {
+  void* const library = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  void* const found = library == nullptr ? nullptr : dlsym(library, name);
+  if (library != nullptr) dlclose(library);
+  return found;
+}
+
 void* find_symbol(void* handle, const char* name) noexcept {
   return handle == nullptr || name == nullptr ? nullptr : dlsym(handle, name);
 }

@@ -16,6 +16,9 @@ void* find_symbol(void* handle, const char* name) noexcept;
 // Address of a symbol that the file behind `handle` defines itself, or NULL.
 void* find_own_symbol(void* handle, const char* name) noexcept;
 
+// Address of a symbol that a library defines or needs which is open already, or NULL.
+void* find_open_symbol(const char* path, const char* name) noexcept;
+
 // Opens a plugin so that its undefined symbols bind to the host, and `without`, undefined functions,
 // to stubs. Throws Failure.
 void* open_plugin(const std::string& path, const std::vector<std::string>& without);

@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <initializer_list>
 #include <string_view>
 #include <unordered_map>
 
 #include "library/bound_symbols.h"
+#include "library/open.h"
 
 namespace drystone::host {
 namespace {
@@ -49,26 +51,36 @@ void write_over(const Mapped& file, void** place, void* function) noexcept {
   if (is_kept) mprotect(at, size, PROT_READ);
 }
 
-// Never destroyed: plugins may be opened while the process ends.
-const std::unordered_map<std::string_view, void*>& by_name() {
-  auto* const out = new std::unordered_map<std::string_view, void*>;
-  for (const Redirected& one : redirected_functions()) out->emplace(one.name, one.function);
+// By where the C library has them: it has many under several names, of which headers say one. Where a sanitizer has
+// functions of its own in front of them, those count, too. Never destroyed: plugins may be opened while the process
+// ends.
+const std::unordered_map<const void*, void*>& by_address() {
+  auto* const out = new std::unordered_map<const void*, void*>;
+  for (const Redirected& one : redirected_functions()) {
+    for (const void* const found : {dlsym(RTLD_DEFAULT, one.name), find_open_symbol("libc.so.6", one.name)}) {
+      if (found != nullptr && found != one.function) out->emplace(found, one.function);
+    }
+  }
   return *out;
 }
 
 }  // namespace
 
+void* instead_of(void* function) noexcept {
+  static const auto& functions = by_address();
+  const auto found = functions.find(function);
+  return found == functions.end() ? function : found->second;
+}
+
 void redirect_calls(const std::string& path, const std::vector<Mapped>& before) {
-  static const auto& functions = by_name();
   std::vector<Mapped> mapped = mapped_files();
   std::erase_if(mapped, [&](const Mapped& file) {
     return std::any_of(before.begin(), before.end(), [&](const Mapped& old) { return old.dynamic == file.dynamic; });
   });
   for (const Mapped* file : own_files(path, mapped)) {
     for (const BoundSymbol& symbol : bound_symbols(*file)) {
-      const auto found = functions.find(symbol.name);
-      if (found == functions.end() || *symbol.place == nullptr) continue;
-      if (*symbol.place == dlsym(RTLD_DEFAULT, symbol.name)) write_over(*file, symbol.place, found->second);
+      void* const function = instead_of(*symbol.place);
+      if (function != *symbol.place) write_over(*file, symbol.place, function);
     }
   }
 }

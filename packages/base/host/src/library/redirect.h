@@ -9,6 +9,8 @@
 #ifndef DRYSTONE_HOST_LIBRARY_REDIRECT_H_
 #define DRYSTONE_HOST_LIBRARY_REDIRECT_H_
 
+#include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +31,9 @@ struct Redirected {
 
 const std::vector<Redirected>& redirected_functions();
 
+// The function that a plugin calls for this one: the same, or one of the host's.
+void* instead_of(void* function) noexcept;
+
 // Those of them that end the process, that change pages of memory, that change settings of the program, that give
 // memory back, that open files, and what is the machine's or rarely called.
 void add_ending_functions(std::vector<Redirected>& all);
@@ -37,6 +42,7 @@ void add_setting_functions(std::vector<Redirected>& all);
 void add_memory_functions(std::vector<Redirected>& all);
 void add_file_functions(std::vector<Redirected>& all);
 void add_machine_functions(std::vector<Redirected>& all);
+void add_looking_functions(std::vector<Redirected>& all);
 
 template <class Function>
 Redirected instead(const char* name, Function* function) {
@@ -52,8 +58,24 @@ bool may_change_for_good(const char* what, const void* caller);
 bool may_change_stream(int file, const void* caller);
 // Of a standard stream, and of what was open before any plugin was.
 bool may_change_file(int file, const void* caller);
+// Of handlers, on a thread of the host's.
+bool may_change_stack(const void* caller);
+// What fcntl() does, by command and argument.
+bool may_control(int file, int command, unsigned long argument, const void* caller);
+// What prctl() does, by option.
+bool may_control_process(int option, const void* caller);
+// Of another library than the caller's.
+bool may_change_pages(const void* address, std::size_t size, const void* caller);
 // Of a signal that stops or ends the program, or that it may wait for.
 bool may_change_handler(int number, const void* caller);
+
+// A system call by its number.
+struct SystemCall {
+  long number;
+  std::array<long, 6> arguments;
+};
+// Whether it may be made, but for those that end or copy the process or send signals.
+bool may_call(const SystemCall& call, const void* caller);
 
 // Unlocks standard streams that calls of a plugin have left locked on this thread; whether there were any.
 bool unlock_streams() noexcept;

@@ -20,6 +20,7 @@
 #include "drystone/logging.h"
 #include "library/host_state.h"
 #include "library/crash_report.h"
+#include "library/kept_file.h"
 #include "library/redirect.h"
 
 namespace drystone::host {
@@ -88,9 +89,14 @@ bool may_change_file(int file, const void* caller) {
   if (file <= STDERR_FILENO) return may_change_stream(file, caller);
   const auto found = files_before_plugins().find(file);
   struct stat now;
+  if (is_kept_file(file)) return may_change_for_good("files of the host's", caller);
   if (found == files_before_plugins().end() || fstat(file, &now) != 0) return true;
   if (found->second != std::pair(now.st_dev, now.st_ino)) return true;
   return may_change_for_good("files that were open before it was", caller);
+}
+
+bool may_change_stack(const void* caller) {
+  return running_call == nullptr || may_change_for_good("the stack of signal handlers", caller);
 }
 
 bool may_change_stream(int file, const void* caller) {
@@ -120,8 +126,7 @@ sighandler_t handled_by_set(int number, sighandler_t handler) {
 
 // Of one of the host's threads, where the last words of a stack that is used up are said.
 int stacked(const stack_t* given, stack_t* before) {
-  const bool is_ours = given != nullptr && running_call != nullptr;
-  if (is_ours && !may_change_for_good("the stack of signal handlers", __builtin_return_address(0))) return -1;
+  if (given != nullptr && !may_change_stack(__builtin_return_address(0))) return -1;
   return ::sigaltstack(given, before);
 }
 
@@ -144,6 +149,8 @@ int stream_closed(FILE* stream) {
   return may_change_stream(stream == nullptr ? -1 : fileno(stream), __builtin_return_address(0)) ? std::fclose(stream) : EOF;
 }
 
+}  // namespace
+
 // A signal for what comes to a file ends the program that does not wait for it.
 bool may_control(int file, int command, unsigned long argument, const void* caller) {
   switch (command) {
@@ -156,6 +163,8 @@ bool may_control(int file, int command, unsigned long argument, const void* call
   }
   return may_change_stream(file, caller);
 }
+
+namespace {
 
 // The argument is there for some commands only, and passed on without need.
 int controlled(int file, int command, unsigned long argument) {
@@ -221,6 +230,7 @@ const std::vector<Redirected>& redirected_functions() {
     add_memory_functions(*made);
     add_file_functions(*made);
     add_machine_functions(*made);
+    add_looking_functions(*made);
     return made;
   }();
   return *all;

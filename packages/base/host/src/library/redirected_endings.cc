@@ -1,5 +1,7 @@
 // Calls of plugins that end the process, or stop it: see library/redirect.h.
+#include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,6 +17,8 @@
 
 namespace drystone::host {
 namespace {
+
+constexpr const char* kReplaced = "the process is given to another program by exec";
 
 [[noreturn]] void ended_by_exit(int status) {
   say_ended("the process was ended by exit()", __builtin_return_address(0));
@@ -112,40 +116,38 @@ int signalled_of(pid_t process, pid_t thread, int number) {
   std::abort();
 }
 
-// What a system call changes that the function of its name is not let change either. `limit`: the third argument.
-const char* changed_by(long number, long limit) noexcept {
-  switch (number) {
-    case SYS_close_range: return "files of others";
-    case SYS_umask: return "the umask";
-    case SYS_chdir: case SYS_fchdir: return "the working folder";
-    case SYS_setrlimit: return "a limit of resources";
-    case SYS_prlimit64: return limit != 0 ? "a limit of resources" : nullptr;
-    case SYS_chroot: case SYS_pivot_root: case SYS_unshare: case SYS_setns: case SYS_capset: case SYS_seccomp:
-    case SYS_setuid: case SYS_setgid: case SYS_setreuid: case SYS_setregid: case SYS_setresuid: case SYS_setresgid:
-    case SYS_setgroups: case SYS_setsid: case SYS_setpgid: return "who the process is";
-    case SYS_sethostname: case SYS_setdomainname: case SYS_settimeofday: case SYS_clock_settime: case SYS_mount:
-    case SYS_umount2: case SYS_reboot: case SYS_vhangup: case SYS_acct: case SYS_swapon: case SYS_swapoff:
-      return "the machine";
-    case SYS_setpriority: case SYS_sched_setscheduler: case SYS_sched_setparam: case SYS_sched_setattr:
-      return "how the program's threads are scheduled";
-    case SYS_mlockall: return "which memory stays in place";
-    default: return nullptr;
-  }
+// A copy of the process that no handler of the C library's was told of.
+pid_t copied_to(pid_t child) noexcept {
+  if (child == 0) note_copy();
+  return child;
+}
+
+bool copies(long number, long flags) noexcept {
+#ifdef SYS_fork
+  if (number == SYS_fork) return true;
+#endif
+  return number == SYS_clone && (flags & (CLONE_VM | CLONE_THREAD)) == 0;
 }
 
 // It has six arguments at most, whichever of them are meant.
 long system_call(long number, long a, long b, long c, long d, long e, long f) {
   const void* const caller = __builtin_return_address(0);
   if (number == SYS_exit_group) say_ended("the process was ended by a system call", caller);
+  if (number == SYS_execve || number == SYS_execveat) say_ended(kReplaced, caller);
   if (number == SYS_exit && running_call != nullptr) end_thread(caller);
   if (number == SYS_kill && !may_signal_to(static_cast<pid_t>(a), static_cast<int>(b), caller)) return -1;
   if (number == SYS_tkill && !may_signal(static_cast<int>(b), caller)) return -1;
-  if (const char* const what = changed_by(number, c); what != nullptr && !may_change(what, caller)) return -1;
   if (number == SYS_tgkill && static_cast<pid_t>(a) == getpid() && !may_signal(static_cast<int>(c), caller)) return -1;
-  return ::syscall(number, a, b, c, d, e, f);
+  if (!may_call({number, {a, b, c, d, e, f}}, caller)) return -1;
+  const long answer = ::syscall(number, a, b, c, d, e, f);
+  return copies(number, a) ? copied_to(static_cast<pid_t>(answer)) : answer;
 }
 
-constexpr const char* kReplaced = "the process is given to another program by exec";
+// It came with glibc 2.34.
+pid_t copied_without_handlers() {
+  static auto* const real = reinterpret_cast<pid_t (*)()>(dlsym(RTLD_NEXT, "_Fork"));
+  return copied_to(real());
+}
 
 int executed(const char* path, char* const* arguments, char* const* environment) {
   say_ended(kReplaced, __builtin_return_address(0));
@@ -231,6 +233,7 @@ void add_ending_functions(std::vector<Redirected>& all) {
                             instead("pthread_kill", signalled_thread),
                             instead("pthread_sigqueue", signalled_thread_with),
                             instead("syscall", system_call),
+                            instead("_Fork", copied_without_handlers),
                             instead("execve", executed),
                             instead("execv", executed_here),
                             instead("execvp", executed_found),

@@ -11,6 +11,7 @@
 #include <sys/reboot.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
+#include <sys/timex.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <ulimit.h>
@@ -53,6 +54,18 @@ int filed_as(unsigned whose) {
 int of_personality(unsigned long which) {
   const bool is_question = which == 0xffffffffUL;
   return is_question || may_change_for_good(kIdentity, __builtin_return_address(0)) ? ::personality(which) : -1;
+}
+
+// ---- the clock, which is asked so as well ----
+
+int tuned(struct timex* clock) {
+  const bool is_question = clock == nullptr || clock->modes == 0;
+  return is_question || may_change_for_good(kMachine, __builtin_return_address(0)) ? ::adjtimex(clock) : -1;
+}
+
+int tuned_of(clockid_t which, struct timex* clock) {
+  const bool is_question = clock == nullptr || clock->modes == 0;
+  return is_question || may_change_for_good(kMachine, __builtin_return_address(0)) ? ::clock_adjtime(which, clock) : -1;
 }
 
 // ---- threads of the program ----
@@ -188,6 +201,8 @@ void add_machine_functions(std::vector<Redirected>& all) {
                             instead("setdomainname", refused<kMachine, ::setdomainname, const char*, size_t>),
                             instead("settimeofday", refused<kMachine, ::settimeofday, const timeval*, const Zone*>),
                             instead("clock_settime", refused<kMachine, ::clock_settime, clockid_t, const timespec*>),
+                            instead("adjtime", refused<kMachine, ::adjtime, const timeval*, timeval*>),
+                            instead("adjtimex", tuned), instead("clock_adjtime", tuned_of),
                             instead("mount", refused<kMachine, ::mount, const char*, const char*, const char*,
                                                      unsigned long, const void*>),
                             instead("umount", refused<kMachine, ::umount, const char*>),

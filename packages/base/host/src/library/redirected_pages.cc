@@ -39,6 +39,8 @@ int holds_library(struct dl_phdr_info* info, std::size_t, void* data) {
   return 0;
 }
 
+}  // namespace
+
 bool may_change_pages(const void* address, std::size_t size, const void* caller) {
   constexpr std::size_t kSmall = std::size_t{64} << 10;  // no library fits in, and allocators give this back often
   const auto* const first = static_cast<const char*>(address);
@@ -49,6 +51,8 @@ bool may_change_pages(const void* address, std::size_t size, const void* caller)
   if (!is_others) return true;
   return may_change_for_good("memory of another library", caller);
 }
+
+namespace {
 
 int protected_so(void* address, std::size_t size, int protection) {
   return may_change_pages(address, size, __builtin_return_address(0)) ? ::mprotect(address, size, protection) : -1;

@@ -60,6 +60,24 @@ int allocated_so(int parameter, int value) {
   return may_change_for_good("the settings of malloc", __builtin_return_address(0)) ? ::mallopt(parameter, value) : 0;
 }
 
+// ---- signals that say who ended the process ----
+
+// Blocked, they would end it without a word.
+int blocked_so(int how, const sigset_t* given, sigset_t* before) {
+  if (given == nullptr || how == SIG_UNBLOCK) return ::pthread_sigmask(how, given, before);
+  sigset_t others = *given;
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) sigdelset(&others, number);
+  return ::pthread_sigmask(how, &others, before);
+}
+
+// It answers as older functions do.
+int blocked_by_process(int how, const sigset_t* given, sigset_t* before) {
+  const int found = blocked_so(how, given, before);
+  if (found == 0) return 0;
+  errno = found;
+  return -1;
+}
+
 // ---- the environment ----
 
 // By this, copies of LLVM's OpenMP in one process find each other.
@@ -152,16 +170,23 @@ int buffered(FILE* stream, char* buffer, int mode, std::size_t size) {
 
 // ---- who the process is ----
 
-int controlled(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+}  // namespace
+
+bool may_control_process(int option, const void* caller) {
   switch (option) {
     case PR_SET_PDEATHSIG: case PR_SET_DUMPABLE: case PR_SET_SECCOMP: case PR_SET_NO_NEW_PRIVS: case PR_CAPBSET_DROP:
     case PR_SET_CHILD_SUBREAPER: case PR_SET_KEEPCAPS: case PR_SET_SECUREBITS: case PR_CAP_AMBIENT: case PR_SET_TSC:
     case PR_SET_MM: case PR_SET_THP_DISABLE: case PR_SET_SYSCALL_USER_DISPATCH: case PR_MCE_KILL: case PR_SET_UNALIGN:
     case PR_SET_FPEMU: case PR_SET_FPEXC: case PR_SET_ENDIAN: case PR_SET_TIMING: case PR_SET_SPECULATION_CTRL:
-      if (!may_change(kIdentity, __builtin_return_address(0))) return -1;
-      break;
-    default: break;
+      return may_change(kIdentity, caller);
+    default: return true;
   }
+}
+
+namespace {
+
+int controlled(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+  if (!may_control_process(option, __builtin_return_address(0))) return -1;
   return ::prctl(option, a, b, c, d);
 }
 
@@ -194,6 +219,8 @@ void add_setting_functions(std::vector<Redirected>& all) {
                             instead("timer_create", timer_made),
                             instead("prlimit", limited_of),
                             instead("prlimit64", limited_of),
+                            instead("pthread_sigmask", blocked_so),
+                            instead("sigprocmask", blocked_by_process),
                             instead("setlocale", located),
                             instead("umask", masked),
                             instead("mallopt", allocated_so),

@@ -15,6 +15,7 @@
 #include "core/failure.h"
 #include "drystone/sdk/wire.hpp"
 #include "drystone_host/ops.h"
+#include "library/of_programs.h"
 #include "threads/abandonable_call.h"
 
 namespace drystone::host::ops {
@@ -149,7 +150,9 @@ extern "C" {
 
 TF_CAPI_EXPORT void DS_SetOpServices(const DS_OpServices* services, TF_Status* status) {
   namespace host = drystone::host;
+  const void* const caller = __builtin_return_address(0);
   host::guarded(status, __func__, [&] {
+    host::require_program("DS_SetOpServices", caller);
     DS_OpServices table{};
     if (services != nullptr) {
       if (services->struct_size < sizeof(std::size_t)) {
@@ -163,7 +166,9 @@ TF_CAPI_EXPORT void DS_SetOpServices(const DS_OpServices* services, TF_Status* s
 
 TF_CAPI_EXPORT void DS_SetOpList(const TF_Buffer* op_list, TF_Status* status) {
   namespace host = drystone::host;
+  const void* const caller = __builtin_return_address(0);
   host::guarded(status, __func__, [&] {
+    host::require_program("DS_SetOpList", caller);
     std::string list(op_list == nullptr ? std::string_view() : host::view(op_list));
     host::ops::attach(DS_OpServices{},
                       std::make_shared<const host::ops::OpIndex>(std::move(list)));

@@ -9,6 +9,7 @@
 #include "core/buffer.h"
 #include "core/failure.h"
 #include "drystone/sdk/wire.hpp"
+#include "library/of_programs.h"
 #include "optimizer/item.h"
 #include "threads/abandonable_call.h"
 
@@ -106,6 +107,7 @@ std::shared_ptr<const Answer> infer(const ItemState& item, int flags) {
 
 extern "C" void DS_SetOptimizerServices(const DS_OptimizerServices* offered) {
   using namespace drystone::host;
+  if (is_refused("DS_SetOptimizerServices", __builtin_return_address(0))) return;
   DS_OptimizerServices now{};
   if (offered != nullptr) {
     std::memcpy(&now, offered, std::min(offered->struct_size, sizeof now));

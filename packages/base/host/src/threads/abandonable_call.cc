@@ -16,6 +16,7 @@
 #include "core/failure.h"
 #include "drystone_host/core.h"
 #include "library/crash_report.h"
+#include "library/of_programs.h"
 #include "threads/tasks.h"
 
 namespace drystone::host {
@@ -204,4 +205,7 @@ bool has_abandoned_call(const std::string& library) noexcept {
 
 }  // namespace drystone::host
 
-extern "C" void DS_SetAttention(int (*asks)(void*), void* context) { drystone::host::set_attention(asks, context); }
+extern "C" void DS_SetAttention(int (*asks)(void*), void* context) {
+  using namespace drystone::host;
+  if (!is_refused("DS_SetAttention", __builtin_return_address(0))) set_attention(asks, context);
+}
