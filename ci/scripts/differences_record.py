@@ -33,7 +33,7 @@ def _cases(ops: list[str], tries: int) -> Iterator[Any]:
     chosen = [op for op in ops or known() if bases(op)]
     for number in range(max(tries // max(len(chosen), 1), 1)):
         for op in chosen[:tries]:
-            items = [changed_case(op, 0, number)[0]]
+            items = [changed_case(op, 0, number, huge)[0] for huge in (False, True)]
             items += [draw_case(op, number)] if op in eligible_ops() else []
             yield from (i for i in items if sum(map(np.size, i.inputs)) <= LARGEST)
 

@@ -339,6 +339,17 @@ EXTREMES: tuple[Difference, ...] = (
         lambda item, want: answers(item, want) and not np.size(item.inputs[1]),
     ),
     Difference(
+        "SparseCountSparseOutput",
+        "2^31 rows and more: TensorFlow counts them in 32 bits; we refuse",
+        lambda item, want: answers(item, want) and bool(np.any(item.inputs[2] >= 1 << 31)),
+    ),
+    Difference(
+        "SparseSplit",
+        "dimensions of 2^31 and more: TensorFlow splits what is left of them in 32 bits; we split "
+        "them",
+        lambda item, _: bool(np.any(item.inputs[3] >= 1 << 31)),
+    ),
+    Difference(
         "ResourceApplyAddSign ResourceApplyPowerSign",
         "sign_decay in a vector of one: TensorFlow does not look; we refuse",
         lambda item, want: answers(item, want) and bool(np.ndim(item.inputs[4])),

@@ -74,6 +74,8 @@ class EditDistance {
   void compute(Call& call) const {
     const Sparse guess(call.input(0), call.input(1), call.input(2));
     const Sparse truth(call.input(3), call.input(4), call.input(5));
+    guess.check_elements();
+    truth.check_elements();
     require(guess.rank() == truth.rank() && guess.rank() >= 2,
             "both tensors must have one rank, 2 or more");
     Dims lead(guess.dims.begin(), guess.dims.end() - 1);

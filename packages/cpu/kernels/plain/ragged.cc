@@ -232,7 +232,8 @@ struct Level {
   Dims places;
 };
 
-Level level_of(const Tensor& given, const std::string& kind) {
+// `most`: as many elements as may lie below; -1: that is not known.
+Level level_of(const Call& call, const Tensor& given, const std::string& kind, std::int64_t most) {
   Level out;
   const Dims numbers = int_vector(given, "a row partition");
   if (kind == "VALUE_ROWIDS") {
@@ -245,6 +246,9 @@ Level level_of(const Tensor& given, const std::string& kind) {
   }
   require(kind == "ROW_SPLITS", "a row partition must be ROW_SPLITS or VALUE_ROWIDS");
   const Dims splits = splits_of(given, numbers.empty() ? 0 : numbers.back());
+  const std::int64_t elements = splits.back();
+  require(most < 0 || elements == most, "the innermost partition must deal out every value");
+  call.check_room(elements, 2 * sizeof(std::int64_t));
   for (std::size_t row = 1; row < splits.size(); ++row) {
     for (std::int64_t place = 0; place < splits[row] - splits[row - 1]; ++place) {
       out.rows.push_back(static_cast<std::int64_t>(row) - 1);
@@ -286,7 +290,8 @@ class RaggedTensorToTensor {
     Dims out = {sized ? integer_at(first, 0) : first.count() - 1};
     std::int64_t above = out[0];
     for (std::size_t k = sized ? 1 : 0; k < kinds_.size(); ++k) {
-      Level level = level_of(call.input(3 + static_cast<int>(k)), kinds_[k]);
+      const std::int64_t most = k + 1 == kinds_.size() ? values.dim(0) : -1;
+      Level level = level_of(call, call.input(3 + static_cast<int>(k)), kinds_[k], most);
       require(level.rows.empty() || level.rows.back() < above, "row ids must name rows");
       const auto longest = std::max_element(level.places.begin(), level.places.end());
       out.push_back(longest == level.places.end() ? 0 : *longest + 1);

@@ -54,6 +54,7 @@ void reorder(Call& call) {
 
 void slice(Call& call) {
   const Sparse x(call.input(0), call.input(1), call.input(2));
+  x.check_elements();
   const Dims start = int_vector(call.input(3), "start");
   const Dims size = int_vector(call.input(4), "size");
   require(start.size() == x.dims.size() && size.size() == x.dims.size(),

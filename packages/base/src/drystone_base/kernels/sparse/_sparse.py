@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import math
+import operator
+from itertools import accumulate
 
 import numpy as np
 
@@ -43,9 +44,12 @@ def check_sparse(call: Call, indices: Array, values: Array, shape: Array, what: 
 
 
 def check_elements(call: Call, shape: Array) -> None:
-    """Fail unless 64 bits hold the number of elements of a sparse tensor's shape."""
+    """Fail unless 64 bits hold the number of elements of a sparse tensor's shape.
+
+    TensorFlow multiplies from the left: dimensions of 0 behind what is too much do not help.
+    """
     call.require(
-        math.prod(shape.tolist()) < 1 << 63,
+        all(count < 1 << 63 for count in accumulate(shape.tolist(), operator.mul)),
         "the number of elements must fit 64 bits",
         found=shape.tolist(),
     )

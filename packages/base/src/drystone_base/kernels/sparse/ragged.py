@@ -98,8 +98,8 @@ def ragged_to_sparse(call: Call, *args: Array) -> tuple[Array, Array, Array]:
     return np.stack(rows, -1).astype(np.int64), values.reshape(-1), shape
 
 
-def _places(call: Call, kind: str, partition: Array) -> tuple[Array, Array]:
-    """Row and place in that row of each element that a partition deals out."""
+def _places(call: Call, kind: str, partition: Array, count: int | None) -> tuple[Array, Array]:
+    """Row and place in that row of each element that a partition deals out, ``count`` if known."""
     call.require(
         kind in ("ROW_SPLITS", "VALUE_ROWIDS"),
         "a row partition must be of a kind that is defined",
@@ -110,6 +110,8 @@ def _places(call: Call, kind: str, partition: Array) -> tuple[Array, Array]:
     if kind == "ROW_SPLITS":
         check_splits(call, numbers, int(numbers[-1]) if numbers.size else 0)
         lengths = np.diff(numbers)
+        if count is not None:
+            _check_dealt(call, int(numbers[-1]), count)
         check_size(call, (int(lengths.sum()),), np.dtype(np.int64))
         rows = np.repeat(np.arange(lengths.size), lengths)
         return rows, np.arange(rows.size) - np.repeat(numbers[:-1], lengths)
@@ -122,6 +124,15 @@ def _places(call: Call, kind: str, partition: Array) -> tuple[Array, Array]:
     return numbers, np.arange(numbers.size) - np.searchsorted(numbers, numbers, side="left")
 
 
+def _check_dealt(call: Call, found: int, count: int) -> None:
+    call.require(
+        found == count,
+        "the innermost partition must deal out every value",
+        found=found,
+        needed=count,
+    )
+
+
 def _coordinates(
     call: Call, kinds: Sequence[str], partitions: Sequence[Array], count: int
 ) -> tuple[list[Array], list[int]]:
@@ -130,17 +141,14 @@ def _coordinates(
         rows, kinds, partitions = int(partitions[0].reshape(-1)[0]), kinds[1:], partitions[1:]
     else:
         rows = partitions[0].size - 1
-    levels = [_places(call, k, p) for k, p in zip(kinds, partitions, strict=True)]
+    counts = [*[None] * (len(kinds) - 1), count]
+    levels = [_places(call, *one) for one in zip(kinds, partitions, counts, strict=False)]
     sizes = [rows]
     for above, level in zip([rows, *(lv[0].size for lv in levels)], levels, strict=False):
         check_below(call, level[0], above, "row numbers")
         sizes.append(int(level[1].max(initial=-1)) + 1)
-    call.require(
-        not levels or levels[-1][0].size == count,
-        "the innermost partition must deal out every value",
-        found=levels[-1][0].size if levels else 0,
-        needed=count,
-    )
+    if levels:
+        _check_dealt(call, levels[-1][0].size, count)
     parents = np.arange(count)
     coordinates: list[Array] = []
     for above_rows, within in reversed(levels):

@@ -195,6 +195,7 @@ def sparse_slice(
 ) -> tuple[Array, Array, Array]:
     """The elements inside a box, with indices counted from its corner."""
     check_sparse(call, indices, values, shape)
+    check_elements(call, shape)
     call.require(
         start.shape == size.shape == shape.shape and not (start < 0).any() and not (size < 0).any(),
         "start and size must hold one number of 0 or more for each dimension",

@@ -11,7 +11,7 @@ import numpy as np
 from drystone_base.kernels._indices import bad_rows
 from drystone_base.kernels._limits import check_size
 from drystone_base.kernels._registry import Array, Call, kernel
-from drystone_base.kernels.sparse._sparse import check_sparse
+from drystone_base.kernels.sparse._sparse import check_elements, check_sparse
 
 __all__: list[str] = []
 
@@ -44,6 +44,8 @@ def edit_distance(call: Call, *args: Array) -> Array:
     guess, truth = args[:3], args[3:]
     check_sparse(call, guess[0], guess[1], guess[2], "hypothesis'")
     check_sparse(call, truth[0], truth[1], truth[2], "truth's")
+    for part in (guess, truth):
+        check_elements(call, part[2])
     call.require(
         guess[2].size == truth[2].size >= 2,
         "both tensors must have one rank, 2 or more",
