@@ -29,7 +29,7 @@ constexpr double kLong = 20;  // seconds after which a run that waits is one tha
 constexpr std::size_t kLarge = 300'000;
 
 std::atomic<std::uint64_t> rounds{0}, ended{0}, next_step{1};
-std::atomic<bool> over{false}, failed{false};
+std::atomic<bool> over{false}, left{false}, failed{false};  // left: by all runs, homes last
 
 void fail(const char* what) {
   std::fprintf(stderr, "%s\n", what);
@@ -107,7 +107,7 @@ struct Task {
     drystone_links_admit(links, hears, 0);
     drystone_links_route(links, 0, sends_to, theirs);
     home = std::thread([this] {
-      while (!over) {
+      while (!left) {
         const std::uint64_t stranger = turn(true, 50'000);
         if (stranger != 0) fns->disconnect(engine, stranger);
       }
@@ -226,6 +226,7 @@ int main(int count, char** words) {
   std::this_thread::sleep_for(std::chrono::duration<double>(std::atof(words[2])));
   over = true;
   for (std::thread& thread : threads) thread.join();
+  left = true;
   one.close();
   other.close();
   std::printf("%s: %llu values went round in %llu runs\n", scheme.c_str(),

@@ -41,8 +41,8 @@ time_t time(time_t* out) {
 """
 
 
-@pytest.mark.parametrize("off", [86_400, -86_400])
-def test_a_client_whose_clocks_are_off(tmp_path: Path, off: int) -> None:
+@pytest.mark.parametrize("off", [86_400, pytest.param(-86_400, marks=pytest.mark.nightly)])
+def test_workers_whose_clocks_are_off(tmp_path: Path, off: int) -> None:
     """By a day, that of the calendar and that since the start: runs and deadlines are as ever."""
     compiler = shutil.which("cc")
     if compiler is None:
