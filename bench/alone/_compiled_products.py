@@ -71,13 +71,11 @@ def _seconds(call: Call, arrays: Sequence[Array]) -> float:
     return least
 
 
-def runtime_call(
-    library: Path, given: Sequence[Array], shape: Sequence[int], name: str = "main"
-) -> Callable[[], Any]:
-    """The call of a function by TVM itself, with memory of its own."""
+def runtime_call(library: Path, given: Sequence[Array], shape: Sequence[int]) -> Callable[[], Any]:
+    """The call of a library by TVM itself, with memory of its own."""
     import tvm
 
-    function = tvm.runtime.load_module(str(library))[name]
+    function = tvm.runtime.load_module(str(library))["main"]
     out = np.zeros(shape, np.float32)
     tensors = [tvm.runtime.tensor(array) for array in (*given, out)]
     return lambda: function(*tensors)

@@ -65,11 +65,6 @@ def _calls(report: Report, folder: Path, seconds: float) -> None:
     report.rows.append(
         {"what": "a call beyond a kernel", "least_s": least, "median_s": median, "elements": 1}
     )
-    if find_spec("tvm") is not None:
-        call = runtime_call(library, [x], x.shape, "addone")
-        time = interleaved({"addone": call}, seconds=seconds, most=20_000)["addone"]
-        row = {"what": "addone, from Python by TVM's own run time", "elements": 1}
-        report.rows.append(row | {"least_s": time.least, "median_s": time.median})
 
 
 def _session(op: str, library: Path) -> Callable[[Array], Any]:
