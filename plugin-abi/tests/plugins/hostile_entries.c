@@ -16,7 +16,7 @@
 #include "drystone/platform_strings.h"
 
 enum {
-  kFloods = 1,      /* prints 200 MB */
+  kFloods = 1,      /* prints, and never ends */
   kForks,           /* forks, and returns in the child, too */
   kForksAside,      /* the same by _Fork, which calls no handlers */
   kRemovesItself,   /* its file */
@@ -61,7 +61,7 @@ static void flood(void) {
   char line[1024];
   memset(line, 'A', sizeof line);
   line[sizeof line - 1] = '\n';
-  for (int k = 0; k < 200 * 1024; ++k) fwrite(line, sizeof line, 1, k % 2 ? stdout : stderr);
+  for (int k = 0;; ++k) fwrite(line, sizeof line, 1, k % 2 ? stdout : stderr);
 }
 
 static void add_op(const char* name) {

@@ -72,7 +72,7 @@ class StrictDevice:
         self._figure = self._function("strict_figure", ctypes.c_int64, ctypes.c_int)
         self._take = self._function("strict_take_faults", None, ctypes.c_char_p, ctypes.c_size_t)
         self._leaks = self._function("strict_check_leaks", ctypes.c_int)
-        self._watch = self._function("strict_watch_host", None)
+        self._watch = self._function("strict_watch_host", None, ctypes.c_void_p)
         self._last = self.figures()
 
     @classmethod
@@ -110,4 +110,4 @@ class StrictDevice:
 
     def watch_host(self) -> None:
         """From now on a host that touches device memory ends the process, with status 86."""
-        self._watch()
+        self._watch(ctypes.cast(ctypes.CDLL(None).sigaction, ctypes.c_void_p))

@@ -1,6 +1,5 @@
 /* What the strict device notes, counts and tells. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -57,20 +56,15 @@ TF_CAPI_EXPORT void strict_take_faults(char* out, size_t size) {
   pthread_mutex_unlock(&mutex);
 }
 
+/* Hosts refuse handlers that plugins set, so the test that asks for one gives what sets it. */
+static int (*set_handler)(int, const struct sigaction*, struct sigaction*);
 static struct sigaction before;
-
-/* Hosts refuse handlers that plugins set. This one is set for the test that asks for it, so the C library is asked directly. */
-static void handle_faults(const struct sigaction* action, struct sigaction* old) {
-  int (*set)(int, const struct sigaction*, struct sigaction*) = NULL;
-  *(void**)&set = dlsym(RTLD_DEFAULT, "sigaction");
-  if (set != NULL) set(SIGSEGV, action, old);
-}
 
 static void tell_touched(int number, siginfo_t* info, void* context) {
   static char line[512];
   const char* const who = strict_real(info->si_addr) == NULL ? NULL : strict_node;
   if (who == NULL) {
-    handle_faults(&before, NULL);
+    set_handler(SIGSEGV, &before, NULL);
     (void)number, (void)context;
     return;
   }
@@ -82,9 +76,11 @@ static void tell_touched(int number, siginfo_t* info, void* context) {
   _exit(kExit);
 }
 
-/* From now on a host that reads or writes device memory ends the process with status 86, and says whose it was. */
-TF_CAPI_EXPORT void strict_watch_host(void) {
+/* From now on a host that reads or writes device memory ends the process with status 86, and says whose it was.
+   `with` is the C library's sigaction. */
+TF_CAPI_EXPORT void strict_watch_host(int (*with)(int, const struct sigaction*, struct sigaction*)) {
   struct sigaction action = {.sa_sigaction = tell_touched, .sa_flags = SA_SIGINFO};
   sigemptyset(&action.sa_mask);
-  handle_faults(&action, &before);
+  set_handler = with;
+  set_handler(SIGSEGV, &action, &before);
 }
