@@ -30,6 +30,9 @@ SAME: Final = frozenset(
     FFT IFFT FFT2D IFFT2D FFT3D IFFT3D RFFT IRFFT RFFT2D IRFFT2D
     PartitionedCall StatefulPartitionedCall If StatelessIf Case StatelessCase While StatelessWhile
     DrystoneCustomGradient
+    TensorListPushBack TensorListPopBack TensorListGetItem TensorListSetItem TensorListFromTensor
+    TensorListStack TensorListConcat TensorListConcatV2 TensorListSplit TensorListGather
+    TensorListScatter TensorListScatterV2 TensorListScatterIntoExistingList
     """.split()  # noqa: SIM905 — as the index of rules
 )
 """Ops whose rules hold as they are: they are linear with real factors, or know of conjugates."""

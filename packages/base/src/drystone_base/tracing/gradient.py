@@ -14,6 +14,7 @@ from drystone_base.core.arguments import checked
 from drystone_base.core.errors import BadRequest
 from drystone_base.core.shown import shape_text
 from drystone_base.graph.extract import Extract, add_function
+from drystone_base.graph.node import Output
 from drystone_base.ops.attrs import FunctionRef
 from drystone_base.tracing import calls
 from drystone_base.tracing.nests import leaves, mapped
@@ -80,7 +81,7 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function with a gradient of its own.
 
     ``function(*xs)`` returns its result and a function of the result's gradient that returns the
-    gradient of each x, None for none. ::
+    gradient of each x, None for none. Of several results, a tuple, it takes as many gradients. ::
 
         @ds.custom_gradient
         def softplus(x):
@@ -97,11 +98,14 @@ def custom_gradient(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*xs)[0]
         inputs = [_as_variable(trace, x) for x in xs]
         result, back = function(*inputs)
-        value = Tensor(trace, calls.as_output(trace, result))
-        made, captured = _way_back(trace, back, value, len(inputs))
-        sources = [value.output, *(x.output for x in inputs), *captured]
+        several = isinstance(result, tuple | list)
+        values = [calls.as_output(trace, value) for value in (result if several else [result])]
+        made, captured = _way_back(trace, back, values, len(inputs))
+        sources = [*values, *(x.output for x in inputs), *captured]
         attrs = {"_gradient_op_type": CUSTOM, FUNCTION: made}
-        return Tensor(trace, (trace.emit("IdentityN", [sources], attrs), 0))
+        node = trace.emit("IdentityN", [sources], attrs)
+        found = [Tensor(trace, (node, k)) for k in range(len(values))]
+        return tuple(found) if several else found[0]
 
     return call
 
@@ -136,15 +140,13 @@ def recompute(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _way_back(
-    outer: Trace, back: Callable[..., Any], value: Tensor, count: int
+    outer: Trace, back: Callable[..., Any], values: Sequence[Output], count: int
 ) -> tuple[FunctionRef, list[Any]]:
-    """The way back as a function of the gradient and of what it uses from outside."""
+    """The way back as a function of the gradients and of what it uses from outside."""
     trace = Trace(outer)
     with trace:
-        shape = outer.shapes.shape(value.place)
-        known = None if shape is None else [max(d, -1) for d in shape]
-        grad = trace.placeholder(value.dtype, known, "grad")
-        found = back(Tensor(trace, grad))
+        grads = [_gradient_of(outer, trace, value) for value in values]
+        found = back(*(Tensor(trace, grad) for grad in grads))
         items = list(found) if isinstance(found, list | tuple) else [found]
         if len(items) != count:
             raise BadRequest(
@@ -157,7 +159,7 @@ def _way_back(
             )
         results = [None if g is None else calls.as_output(trace, g) for g in items]
     outside = list(trace.captured)
-    given = [grad, *(trace.captured[o] for o in outside)]
+    given = [*grads, *(trace.captured[o] for o in outside)]
     skipped = {node for node, _ in given}
     extract = Extract(
         trace.graph,
@@ -168,4 +170,12 @@ def _way_back(
     body, signature = extract.finish(ends)
     name = add_function(trace.graph, "custom_gradient", body, signature)
     places = [k for k, o in enumerate(results) if o is not None]
-    return FunctionRef(name, {"places": places or [-1], "count": count}), outside
+    stated = {"places": places or [-1], "count": count, "results": len(values)}
+    return FunctionRef(name, stated), outside
+
+
+def _gradient_of(outer: Trace, trace: Trace, value: Output) -> Output:
+    """What stands in the way back for a result's gradient."""
+    shape = outer.shapes.shape(value)
+    known = None if shape is None else [max(d, -1) for d in shape]
+    return trace.placeholder(outer.b.dtype(value), known, "grad")

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
+import drystone_base as ds
 from drystone_base.api.session import Session, SessionConfig
 from drystone_base.autodiff import gradients
 from drystone_base.autodiff._complex import HOLOMORPHIC, SAME
@@ -15,6 +16,7 @@ from drystone_base.autodiff._registry import RULES
 from drystone_base.autodiff._slices import dense
 from drystone_base.core.errors import BadRequest, GraphError
 from drystone_base.graph import Builder, Graph, Output
+from drystone_base.tracing import operations
 
 STEP = 1e-6
 Make: TypeAlias = "Callable[[Builder, list[Output]], Output]"
@@ -167,6 +169,19 @@ def test_second_derivatives_go_through() -> None:
     (second,) = gradients(first, x)
     found = Session(graph).run([f"{n.name}:{k}" for n, k in (first, second)], {"x": 0.3})
     np.testing.assert_allclose(found, [np.cos(0.3), -np.sin(0.3)], rtol=1e-12)
+
+
+def test_second_derivatives_go_through_loops() -> None:
+    @ds.function
+    def slopes(z: Any) -> Any:
+        w = ds.while_loop(lambda k, _: k < 3, lambda k, w: (k + 1, w * z), (0, z))[1]
+        (first,) = ds.gradients(operations.real(w * operations.conj(w)), [z])
+        return first, ds.gradients(operations.real(first * operations.conj(first)), [z])
+
+    z = np.complex128(0.6 + 0.3j)
+    first, (second,) = slopes(z)
+    np.testing.assert_allclose(first, 8 * abs(z) ** 6 * z, rtol=1e-12)
+    np.testing.assert_allclose(second, 64 * 14 * abs(z) ** 12 * z, rtol=1e-12)
 
 
 def test_ops_without_a_complex_rule_are_refused_by_name() -> None:

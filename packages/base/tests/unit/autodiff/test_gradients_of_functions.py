@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from drystone_base.graph import Builder, Graph, Output
 from drystone_base.graph.extract import Extract, add_function
 from drystone_base.ops.attrs import FunctionRef
 
-Build = Callable[..., "Sequence[Output]"]
+Build = Callable[..., "Any"]
 
 
 def function(graph: Graph, name: str, dtypes: Sequence[DType], build: Build) -> FunctionRef:
@@ -159,6 +160,47 @@ def growing(b: Builder, x: Output, n: Output) -> Output:
     node = b.node("While", [b.const(0), n, x, held], cond=cond, body=body)
     rows = b("TensorListStack", (node, 3), b.const([3]), **kind)
     return b("Sum", b("Square", rows), b.const([0]))
+
+
+INNER: dict[str, Build] = {
+    "call": call, "If": branch, "While": loop("While"), "growing": growing
+}  # fmt: skip
+
+
+def around(outer: str, inner: Build) -> Build:
+    """A call, a branch or a loop in whose function the inner one is."""
+
+    def build(b: Builder, x: Output, n: Output) -> Output:
+        types = [FLOAT64, INT32]
+        within = function(
+            b.graph, "within", types, lambda b, v, n: [b("Mul", b("Sin", v), inner(b, v, n))]
+        )
+        plain = function(b.graph, "plain", types, lambda b, v, _: [b("Sin", v)])
+        made: dict[str, Any] = {"Tout": [FLOAT64]}
+        if outer == "call":
+            return b.node("PartitionedCall", [x, n], f=within, **made), 0
+        if outer == "If":
+            test = b("Greater", n, b.const(1))
+            return b.node("If", test, [x, n], then_branch=within, else_branch=plain, **made), 0
+        if outer == "Case":
+            return b.node("Case", n, [x, n], branches=[plain, plain, within], **made), 0
+
+        def step(b: Builder, k: Output, n: Output, v: Output) -> list[Output]:
+            node = b.node("PartitionedCall", [v, n], f=within, **made)
+            return [b("AddV2", k, b.const(1)), n, (node, 0)]
+
+        rounds = [INT32, INT32, FLOAT64]
+        cond = function(b.graph, "rounds", rounds, lambda b, k, n, _: [b("Less", k, n)])
+        body = function(b.graph, "round", rounds, step)
+        return b.node("While", [b.const(0), n, x], cond=cond, body=body), 2
+
+    return build
+
+
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("outer", ["call", "If", "Case", "While"])
+def test_one_within_another(outer: str, inner: str) -> None:
+    Program(around(outer, INNER[inner])).check(2)
 
 
 PROGRAMS: dict[str, tuple[Callable[[Builder, Output, Output], Output], tuple[int, ...]]] = {

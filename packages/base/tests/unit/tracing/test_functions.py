@@ -414,27 +414,6 @@ def test_gradients_through_branches_and_loops_of_functions() -> None:
     assert (dx, dw) == (1, -3)
 
 
-def test_custom_gradients() -> None:
-    w = ds.Variable(3.0, "w", dtype="float64")
-
-    @ds.custom_gradient
-    def clipped(x: Any, y: Any) -> Any:
-        return x * y, lambda grad: (ops.clip_by_value(grad * y, -w, w), None)
-
-    @ds.function
-    def slopes(x: Any, y: Any) -> Any:
-        first = ds.gradients(clipped(x, y), [x, y])
-        _, looped = ds.while_loop(lambda k, _: k < 2, lambda k, v: (k + 1, clipped(v, y)), (0, x))
-        return first[0], first[1] is None, ds.gradients(looped, [x])
-
-    by_x, nothing, looped = slopes(np.float64(1), np.float64(10))
-    assert (by_x, bool(nothing), looped[0]) == (3, True, 3)
-    assert clipped(2.0, 3.0) == 6
-    bad = ds.custom_gradient(lambda x: (x, lambda grad: (grad, grad)))
-    with pytest.raises(BadRequest, match="another number of gradients"):
-        ds.function(bad)(F32(1))
-
-
 # ---- saving ----------------------------------------------------------------------------------
 
 

@@ -66,6 +66,7 @@ class Way:
         ys = [self.body.results[k].inputs[0] for k in self.given]
         xs = [(self.body.args[k], 0) for k in self.wanted]
         found = Backward(graph, ys, xs).run(list(self.grads.values())) if ys else []
+        self._there |= set(reachable(self._there))  # a loop stacks on lists that it is given now
         for k, grad in zip(self.wanted, found, strict=False):
             if grad is not None:
                 self.found[k] = dense(self.b, grad)

@@ -14,18 +14,26 @@ __all__ = ["CUSTOM", "FUNCTION"]
 CUSTOM: Final = "DrystoneCustomGradient"
 """What such an ``IdentityN`` states in ``_gradient_op_type``."""
 FUNCTION: Final = "_drystone_gradient"
-"""The attribute that names the way back, with how many arguments there are and which have one."""
+"""The attribute that names the way back: how many results and arguments, and which have one."""
 
 
 @rule(CUSTOM)
 def _custom(b: Builder, node: Node, grads: list[Any]) -> Grads:
-    """Inputs are the result, the arguments, and what the way back uses."""
+    """Inputs are the results, the arguments, and what the way back uses.
+
+    A result by which nothing is differentiated has a gradient of zeros.
+    """
     made: FunctionRef = node.attr(FUNCTION)
+    results = made.attrs.get("results", 1)
     count, places = made.attrs["count"], [k for k in made.attrs["places"] if k >= 0]
-    held = node.inputs[1 + count :]
-    types = [b.dtype(node.inputs[1 + k]) for k in places]
-    call = b.node("PartitionedCall", [grads[0], *held], Tout=types, f=FunctionRef(made.name))
+    held = node.inputs[results + count :]
+    types = [b.dtype(node.inputs[results + k]) for k in places]
+    given = [
+        b("ZerosLike", (node, k)) if grad is None else grad
+        for k, grad in enumerate(grads[:results])
+    ]
+    call = b.node("PartitionedCall", [*given, *held], Tout=types, f=FunctionRef(made.name))
     found: list[Any] = [None] * len(node.inputs)
     for n, k in enumerate(places):
-        found[1 + k] = (call, n)
+        found[results + k] = (call, n)
     return found

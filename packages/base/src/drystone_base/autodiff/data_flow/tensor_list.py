@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, rule
+from drystone_base.autodiff._registry import Grads, rule, zeros
+from drystone_base.autodiff.backward import passes
 from drystone_base.core.dtypes import INT32, INT64
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -13,7 +14,7 @@ __all__: list[str] = []
 
 
 def _smooth(node: Node) -> bool:
-    return bool(node.attr("element_dtype").is_floating)
+    return passes(node.attr("element_dtype"))
 
 
 def _none(node: Node) -> Grads:
@@ -60,10 +61,8 @@ def _set(b: Builder, node: Node, grads: list[Any]) -> Grads:
     if not _smooth(node):
         return _none(node)
     _, index, item = node.inputs
-    shape = b.shape(item)
-    zeros = b("Fill", shape, b.like(0, item))
-    rest = b("TensorListSetItem", grads[0], index, zeros, **_kind(node))
-    return [rest, None, b("TensorListGetItem", grads[0], index, shape, **_kind(node))]
+    rest = b("TensorListSetItem", grads[0], index, zeros(b, item), **_kind(node))
+    return [rest, None, b("TensorListGetItem", grads[0], index, b.shape(item), **_kind(node))]
 
 
 @rule("TensorListFromTensor")
@@ -126,8 +125,8 @@ def _scatter_into(b: Builder, node: Node, grads: list[Any]) -> Grads:
         return _none(node)
     _, tensor, indices = node.inputs
     back = b("TensorListGather", grads[0], indices, _row_shape(b, tensor), **_kind(node))
-    zeros = b("Fill", b.shape(tensor), b.like(0, tensor))
-    rest = b("TensorListScatterIntoExistingList", grads[0], zeros, indices, **_kind(node))
+    blank = zeros(b, tensor)
+    rest = b("TensorListScatterIntoExistingList", grads[0], blank, indices, **_kind(node))
     return [rest, back, None]
 
 
