@@ -257,8 +257,18 @@ def test_many_layers_learn() -> None:
     assert history["accuracy"][-1] > 0.9
 
 
+def test_what_is_said_of_one_batch_is_of_that_batch_alone() -> None:
+    model = linear(keras.optimizers.SGD(0.0), metrics=["mae"])
+    for first in (0, 8, 16):
+        x, y = X[first : first + 8], Y[first : first + 8]
+        expected = pytest.approx([np.mean(y**2), np.mean(abs(y))], rel=1e-5)
+        assert model.train_on_batch(x, y) == expected
+        assert model.test_on_batch(x, y) == expected
+
+
 @pytest.mark.parametrize("policy", ["mixed_bfloat16", "mixed_float16"])
 def test_mixed_precision(policy: str) -> None:
+    keras.utils.set_random_seed(1)
     keras.config.set_dtype_policy(policy)
     try:
         hidden = layers.Dense(4, activation="relu")

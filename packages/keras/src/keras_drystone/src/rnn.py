@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from keras.src import tree
 
+from keras_drystone.src import recurrent
 from keras_drystone.src.ops import elementwise as e
 from keras_drystone.src.ops import shaping
 from keras_drystone.src.ops.core import cast, convert_to_tensor, shape
@@ -111,25 +112,61 @@ def cudnn_ok(*_: Any, **__: Any) -> bool:
     return False
 
 
-def _none() -> NoReturn:
-    raise NotImplementedError  # Keras takes rnn() then
+def lstm(
+    inputs: Any,
+    initial_state_h: Any,
+    initial_state_c: Any,
+    mask: Any,
+    kernel: Any,
+    recurrent_kernel: Any,
+    bias: Any,
+    activation: Any,
+    recurrent_activation: Any,
+    return_sequences: bool = False,
+    go_backwards: bool = False,
+    unroll: bool = False,
+) -> tuple[Any, Any, Any]:
+    """Steps of an LSTM, as ``rnn`` gives them; raises ``NotImplementedError`` where that is to."""
+    _check_usual(mask, unroll, activation, recurrent_activation)
+    return recurrent.lstm(
+        inputs, initial_state_h, initial_state_c, kernel, recurrent_kernel, bias,
+        sequences=return_sequences, backwards=go_backwards,
+    )  # fmt: skip
 
 
-def lstm(*_: Any, **__: Any) -> NoReturn:
-    """None of its own: Keras goes by ``rnn``."""
-    _none()
+def gru(
+    inputs: Any,
+    initial_state: Any,
+    mask: Any,
+    kernel: Any,
+    recurrent_kernel: Any,
+    bias: Any,
+    activation: Any,
+    recurrent_activation: Any,
+    return_sequences: bool = False,
+    go_backwards: bool = False,
+    unroll: bool = False,
+    reset_after: bool = True,
+) -> tuple[Any, Any, Any]:
+    """Steps of a GRU, as ``rnn`` gives them; raises ``NotImplementedError`` where that is to."""
+    _check_usual(mask, unroll or not reset_after, activation, recurrent_activation)
+    state = initial_state[0] if isinstance(initial_state, list | tuple) else initial_state
+    return recurrent.gru(
+        inputs, state, kernel, recurrent_kernel, bias,
+        sequences=return_sequences, backwards=go_backwards,
+    )  # fmt: skip
 
 
-def gru(*_: Any, **__: Any) -> NoReturn:
-    """None of its own: Keras goes by ``rnn``."""
-    _none()
+def _check_usual(mask: Any, other: bool, activation: Any, recurrent_activation: Any) -> None:
+    if mask is not None or other or not recurrent.is_usual(activation, recurrent_activation):
+        raise NotImplementedError  # Keras takes rnn() then
 
 
 def bidirectional_lstm(*_: Any, **__: Any) -> NoReturn:
-    """None of its own: Keras goes by ``rnn`` twice."""
-    _none()
+    """None of its own: Keras goes by ``lstm`` twice."""
+    raise NotImplementedError
 
 
 def bidirectional_gru(*_: Any, **__: Any) -> NoReturn:
-    """None of its own: Keras goes by ``rnn`` twice."""
-    _none()
+    """None of its own: Keras goes by ``gru`` twice."""
+    raise NotImplementedError

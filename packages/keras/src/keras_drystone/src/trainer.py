@@ -322,7 +322,7 @@ class Trainer(BaseTrainer):  # type: ignore[misc]
         class_weight: Any = None,
         return_dict: bool = False,
     ) -> Any:
-        """Train on one batch; the metrics since they were reset."""
+        """Train on one batch; its loss and metrics alone."""
         self._assert_compile_called("train_on_batch")
         if class_weight is not None:
             if sample_weight is not None:
@@ -333,17 +333,21 @@ class Trainer(BaseTrainer):  # type: ignore[misc]
             sample_weight = data_adapter_utils.class_weight_to_sample_weights(y, class_weight)
         data = _batch(x, y, sample_weight)
         self._symbolic_build(data_batch=data)
-        logs = pythonify_logs(self.make_train_function()([data]))
+        run = self.make_train_function()
+        self.reset_metrics()
+        logs = pythonify_logs(run([data]))
         return logs if return_dict else self._flatten_metrics_in_order(logs)
 
     def test_on_batch(
         self, x: Any, y: Any = None, sample_weight: Any = None, return_dict: bool = False
     ) -> Any:
-        """Evaluate on one batch; the metrics since they were reset."""
+        """Evaluate on one batch; its loss and metrics alone."""
         self._assert_compile_called("test_on_batch")
         data = _batch(x, y, sample_weight)
         self._symbolic_build(data_batch=data)
-        logs = pythonify_logs(self.make_test_function()([data]))
+        run = self.make_test_function()
+        self.reset_metrics()
+        logs = pythonify_logs(run([data]))
         return logs if return_dict else self._flatten_metrics_in_order(logs)
 
     def predict_on_batch(self, x: Any) -> Any:

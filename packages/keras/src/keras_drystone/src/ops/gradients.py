@@ -41,19 +41,20 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
         def both(*inner: Any) -> Any:
             result, back = f(*map(wrapped, inner), **kwargs)
 
-            def way(grad: Any) -> Any:
-                return _called_back(back, wrapped(grad))
+            def way(*grads: Any) -> Any:
+                return _called_back(back, *map(wrapped, grads))
 
             return result, way
 
-        return wrapped(base_custom_gradient(both)(*map(convert_to_tensor, args)))
+        found = base_custom_gradient(both)(*map(convert_to_tensor, args))
+        return tuple(map(wrapped, found)) if isinstance(found, tuple) else wrapped(found)
 
     return call
 
 
-def _called_back(back: Callable[..., Any], grad: Any) -> Any:
-    """A way back takes the gradient by position or as ``upstream``."""
-    found = back(grad)
+def _called_back(back: Callable[..., Any], *grads: Any) -> Any:
+    """A way back takes the gradients by position, or the one as ``upstream``."""
+    found = back(*grads)
     return tuple(found) if isinstance(found, list | tuple) else found
 
 
