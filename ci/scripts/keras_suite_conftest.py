@@ -6,6 +6,7 @@ stopped.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import json
 import os
@@ -16,6 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+if importlib.util.find_spec("triton") is not None:  # torch loads it later: that ends the process
+    importlib.import_module("triton")  # where TensorFlow was loaded before it
 
 if os.environ["KERAS_BACKEND"] == "drystone":
     import keras_drystone  # noqa: F401  # before keras

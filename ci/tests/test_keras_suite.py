@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import Distribution
 from pathlib import Path
 
 import pytest
@@ -69,3 +70,29 @@ def test_options_may_stand_before_places(
     with pytest.raises(SystemExit, match="no test of ops ran"):  # as where Keras is not imported
         keras_suite.main([str(tmp_path), *words])
     assert ran == ["ops"]
+
+
+def test_tests_that_list_backends_know_of_ours() -> None:
+    text = (
+        'if backend.backend() == "numpy":\n'
+        "    from keras.src.backend.numpy.trainer import NumpyTrainer as Trainer\n"
+        'else:\n    raise ImportError(f"Invalid backend: {backend.backend()}")\n'
+    )
+    made = keras_suite._with_ours(text)
+    assert "import NumpyTrainer" not in made
+    assert made.index("keras_drystone.src.trainer import Trainer") < made.index("Invalid backend")
+    compile(made, "test", "exec")
+
+
+def test_only_files_of_one_build_are_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "site"
+    for name in ("keras/own.py", "keras/left_by_another.py", "keras_nightly-1.dist-info/RECORD"):
+        (site / name).parent.mkdir(parents=True, exist_ok=True)
+        (site / name).write_text("keras/own.py,,\n", "utf-8")
+    (site / "keras_nightly-1.dist-info/METADATA").write_text("Name: keras-nightly\n", "utf-8")
+    found = Distribution.at(site / "keras_nightly-1.dist-info")
+    monkeypatch.setattr(keras_suite, "_distribution", lambda: found)
+    keras_suite._copy(tmp_path / "scratch")
+    assert [file.name for file in (tmp_path / "scratch/keras").iterdir()] == ["own.py"]
