@@ -1,7 +1,9 @@
 """What holds for every test: nothing waits for ever, whatever else the machine does."""
 
 import gc
+import os
 import signal
+import tempfile
 from importlib.util import find_spec
 
 import pytest
@@ -23,9 +25,28 @@ if find_spec("hypothesis"):  # tests of the examples do without
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Give pytest-timeout, where it is installed, the limit for tests that state none."""
+    """Give workers one folder for what tests compile, and pytest-timeout the usual limit."""
+    if "COMPILED_FOR_TESTS" not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="drystone-compiled-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["COMPILED_FOR_TESTS"] = folder.name
     if config.pluginmanager.hasplugin("timeout") and config.getoption("timeout") is None:
         config.option.timeout = SECONDS
+
+
+@pytest.hookimpl(tryfirst=True)  # before nightly ones are left out
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Leave cases to the night as `cases_in_gate` says; which ones hangs on their names alone."""
+    cases: dict[str, list[tuple[str, pytest.Item, int]]] = {}
+    for item in items:
+        mark = item.get_closest_marker("cases_in_gate")
+        if mark and not item.get_closest_marker("nightly"):
+            test = item.nodeid.partition("[")[0]
+            cases.setdefault(test, []).append((item.nodeid, item, mark.args[0]))
+    for some in cases.values():
+        for k, (_, item, nth) in enumerate(sorted(some, key=lambda case: case[0])):
+            if k % nth:
+                item.add_marker("nightly")
 
 
 _module: list[object] = [None]

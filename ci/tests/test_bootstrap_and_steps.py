@@ -138,3 +138,35 @@ def test_arguments_of_a_session_with_or_without_dashes(
     monkeypatch.setattr(bootstrap, "run", run)
     assert bootstrap.main(["random_plans", *given]) == 0
     assert asked == [["-s", "random_plans", "--", "--count", "9"]]
+
+
+CASES = """
+import pytest
+
+@pytest.mark.cases_in_gate(3)
+@pytest.mark.parametrize("k", [4, 3, 2, 1, 0])
+def test_many(k): pass
+
+@pytest.mark.cases_in_gate(3)
+def test_one(): pass
+"""
+
+
+def test_of_many_cases_some_are_in_the_gate(tmp_path: Path) -> None:
+    (tmp_path / "test_cases.py").write_text(CASES, encoding="utf-8")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-c",
+        f"{bootstrap.TOP}/.pytest.ini",
+        "-p",
+        "conftest",
+    ]
+    command += ["--collect-only", "-q", "-m", "not nightly", "-p", "no:randomly", str(tmp_path)]
+    found = subprocess.run(
+        command, cwd=bootstrap.TOP, env=os.environ | {"PYTHONPATH": bootstrap.TOP},
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    names = [line.partition("::")[2] for line in found.splitlines() if "::" in line]
+    assert names == ["test_many[3]", "test_many[0]", "test_one"]

@@ -1,20 +1,22 @@
-"""Compile small plugins and programs for tests, each once per session."""
+"""Compile small plugins and programs for tests, each once for all workers of a run."""
 
 from __future__ import annotations
 
 import atexit
+import fcntl
 import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
 __all__ = [
-    "INCLUDE", "PLUGINS", "SANITIZE", "compile_library", "compile_program", "compiler", "scratch",
+    "INCLUDE", "PLUGINS", "SANITIZE", "compile_library", "compile_program", "compiler",
+    "made_once", "scratch",
 ]  # fmt: skip
 
 INCLUDE = Path(__file__).resolve().parents[1] / "include"
@@ -32,15 +34,28 @@ _STANDARDS = {".c": "-std=c11", ".cc": "-std=c++20"}
 
 @cache
 def scratch() -> Path:
-    """A folder that goes with this process, not with one that it forks."""
+    """A folder of all processes of a test run; else one that goes with this process."""
+    if shared := os.environ.get("COMPILED_FOR_TESTS"):
+        return Path(shared)
     folder, owner = Path(tempfile.mkdtemp(prefix="drystone-compiled-")), os.getpid()
 
     def remove() -> None:
-        if os.getpid() == owner:
+        if os.getpid() == owner:  # not in one that it forks
             shutil.rmtree(folder, ignore_errors=True)
 
     atexit.register(remove)
     return folder
+
+
+def made_once(name: str, make: Callable[[Path], object]) -> Path:
+    """What ``make(path)`` makes there, by one process alone, as ``name`` in that folder."""
+    made, draft = scratch() / name, scratch() / f"new-{name}"
+    with (scratch() / f"lock-{name}").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            make(draft)
+            draft.rename(made)
+    return made
 
 
 @cache
@@ -61,23 +76,18 @@ def compiler(language: str) -> tuple[str, ...]:
 def _compile(sources: Sequence[Path], flags: Sequence[str], suffix: str) -> Path:
     texts = [source.read_bytes() for source in sources]
     key = hashlib.sha256(repr((sources, texts, flags, suffix)).encode()).hexdigest()[:16]
-    out = scratch() / f"{sources[0].stem}-{key}{suffix}"
-    if out.exists():
-        return out
     language = sources[0].suffix
-    draft = out.with_name(f"{out.name}.{os.getpid()}")
     last = _trailing(flags)
     first = [flag for flag in flags if flag not in last]
     command = [*compiler(language), _STANDARDS[language], *_WARNINGS, f"-I{INCLUDE}", *first]
-    done = subprocess.run(
-        [*command, *map(str, sources), "-o", str(draft), *last],
-        capture_output=True,
-        text=True,
-    )
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
-    draft.replace(out)
-    return out
+
+    def make(out: Path) -> None:
+        words = [*command, *map(str, sources), "-o", str(out), *last]
+        done = subprocess.run(words, capture_output=True, text=True)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+
+    return made_once(f"{sources[0].stem}-{key}{suffix}", make)
 
 
 def _trailing(flags: Sequence[str]) -> list[str]:

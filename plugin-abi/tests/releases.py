@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from compiling import INCLUDE, compiler, scratch
+from compiling import INCLUDE, compiler, made_once
 
 __all__ = ["EXAMPLE", "PLUGINS", "build_plugin", "headers", "names"]
 
@@ -53,12 +53,11 @@ def headers(name: str) -> Path:
     """The include folder of a release."""
     if name == "today":
         return INCLUDE
-    return ROOT / "frozen" / name if name != "later" else _later()
+    return ROOT / "frozen" / name if name != "later" else made_once("later", _later)
 
 
-def _later() -> Path:
-    """Today's headers with a member appended to every struct that may grow, as version 1.999."""
-    folder = scratch() / "later"
+def _later(folder: Path) -> None:
+    """Write today's headers with a member more in every struct that may grow, version 1.999."""
     shutil.copytree(INCLUDE, folder)
     for struct, header in _GROWING.items():
         _edit(folder / _path(header), rf"^\}} {struct};", f"{_LATER}}} {struct};")
@@ -73,7 +72,6 @@ def _later() -> Path:
             )
             path.write_text(grown)
     _edit(folder / _path("version.h"), r"_MINOR \d+$", "_MINOR 999")
-    return folder
 
 
 def _path(name: str) -> Path:

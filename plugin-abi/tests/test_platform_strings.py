@@ -136,10 +136,12 @@ def test_twice_in_one_file_does_not_compile(
 
 
 @given(st.lists(st.binary(max_size=40).map(lambda b: b.replace(b"\0", b"")), max_size=6), st.data())
-def test_records_are_found_among_any_bytes(texts: list[bytes], data: st.DataObject) -> None:
+def test_records_are_found_among_any_bytes(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[bytes], data: st.DataObject
+) -> None:
     gap = st.binary(max_size=30).map(lambda b: b.replace(b"L}", b""))
     raw = b"".join(data.draw(gap) + MAGIC + text + b"\0" for text in texts) + data.draw(gap)
-    path = compiling.scratch() / "records.bin"
+    path = tmp_path_factory.getbasetemp() / "records.bin"
     path.write_bytes(raw)
     found = [text.decode("ascii", "backslashreplace") for text in texts if text]
     assert read_platform_strings(path) == found
@@ -147,8 +149,10 @@ def test_records_are_found_among_any_bytes(texts: list[bytes], data: st.DataObje
 
 
 @given(st.binary(max_size=3000))
-def test_no_bytes_make_the_scanner_fail(raw: bytes) -> None:
-    path = compiling.scratch() / "any.bin"
+def test_no_bytes_make_the_scanner_fail(
+    tmp_path_factory: pytest.TempPathFactory, raw: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.bin"
     path.write_bytes(MAGIC[:6] + raw + MAGIC)
     assert all(isinstance(record, str) for record in read_platform_strings(path))
 

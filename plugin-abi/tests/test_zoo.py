@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 KINDS = [
     "no_entry",
     "missing_symbol",

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from test_zoo import OPTIMIZE, child
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 __all__ = ["child"]
 
 ABS_FOR_NEG = 'replace_name(graph, "\\x12\\x03Neg", "\\x12\\x03" "Abs", optimized)'

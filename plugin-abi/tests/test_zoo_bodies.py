@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from test_zoo_shapes import run
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 __all__ = ["run"]
 
 PROGRAM = """

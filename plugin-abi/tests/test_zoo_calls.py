@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 from test_zoo_kernels import Run, named, run
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 __all__ = ["run"]
 
 

@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 from compiling import PLUGINS
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 PROGRAM = """
 import ctypes, json, signal, sys
 import numpy as np

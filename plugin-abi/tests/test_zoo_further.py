@@ -7,6 +7,8 @@ import signal
 import pytest
 from test_zoo_kernels import Run, run
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 __all__ = ["run"]
 
 SOURCE = "hostile_further.c"

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 OPTIMIZE = """
 import json, sys, time, warnings
 from drystone_base import Graph, Session, SessionConfig

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 PROGRAM = """
 import json, os, signal, sys, time, warnings
 import numpy as np

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from test_zoo import LOAD, OPTIMIZE, child, refusal
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 __all__ = ["child"]
 
 CALLED = (

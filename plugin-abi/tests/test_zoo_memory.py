@@ -14,6 +14,8 @@ import pytest
 from test_zoo import LOAD, child
 from test_zoo_kernels import Run, named, run
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 __all__ = ["child", "run"]
 
 SOURCE = "hostile_memory.c"

@@ -14,6 +14,8 @@ import pytest
 from test_zoo import LOAD
 from test_zoo_kernels import Run, run
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 __all__ = ["run"]
 
 SOURCE = "hostile_process.c"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from test_zoo_kernels import Run, run
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 __all__ = ["run"]
 
 BUFFERS = "how standard streams are buffered"

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 SHAPES = """
 import json, sys
 import numpy as np

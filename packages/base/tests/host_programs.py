@@ -14,7 +14,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from compiling import INCLUDE, SANITIZE, compile_program, compiler, scratch
+from compiling import INCLUDE, SANITIZE, compile_program, compiler, made_once
 
 __all__ = ["CHECKS", "build", "build_fuzzer", "run"]
 
@@ -84,9 +84,11 @@ def _built() -> Path:
     base = Path(OBJECTS) / "CMakeFiles" / "drystone_host.dir" / "host" / "src"
     sources = sorted(SOURCES.rglob("*.cc"))
     objects = [str(base / f"{source.relative_to(SOURCES)}.o") for source in sources]
-    archive = scratch() / "host.a"
-    subprocess.run(["ar", "qcs", str(archive), *objects], check=True)  # names twice
-    return archive
+
+    def make(archive: Path) -> None:
+        subprocess.run(["ar", "qcs", str(archive), *objects], check=True)  # names twice
+
+    return made_once("host.a", make)
 
 
 def build(source: Path, *extra: str) -> Path:
