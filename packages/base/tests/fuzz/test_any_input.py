@@ -30,6 +30,8 @@ from drystone_base.ops.defs import AttrDef, OpDef, op_def
 from drystone_base.state.runtime import Runtime
 from drystone_base.state.variables import ResourceManager
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 ROUNDS = 25
 MEMORY = 1 << 30
 SECONDS = 5.0

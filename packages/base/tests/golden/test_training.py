@@ -17,6 +17,8 @@ from shared_data import MODELS, REPO, WHY_NOT, model_index
 
 import drystone_base as ds
 
+pytestmark = pytest.mark.cases_in_gate(2)
+
 TOLERANCE = 1e-4
 OURS = REPO / "integration_tests" / "data"
 

@@ -25,6 +25,8 @@ from drystone_base.graph import Graph
 from drystone_base.host import available
 from drystone_base.ops.attrs import FunctionRef
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 if not available():
     pytest.skip("the host library is not built", allow_module_level=True)
 

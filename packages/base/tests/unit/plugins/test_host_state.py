@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from plugin_files import Compile
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 _STATES = """
 import json, locale, os, resource, signal, sys
 import numpy as np

@@ -18,6 +18,8 @@ from drystone_base.plugins._manager import check_file
 from drystone_base.plugins._probe import probe
 from drystone_base.plugins._record import StepResult, passed
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 
 @pytest.fixture(autouse=True)
 def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,8 @@ from drystone_base.plugins._words import advice, makers, once
 from drystone_base.plugins.audit import audit_symbols
 from drystone_base.plugins.isolation import load_isolated
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 
 @pytest.fixture(autouse=True)
 def _own_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,8 @@ from drystone_network.workers.links import Links
 from drystone_network.workers.plane import Edges, Run
 from drystone_network.workers.steps import Edge, Steps
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 HERE, THERE = Task("w", 0), Task("w", 1)
 EDGE = Edge("x:0", THERE.device(), HERE.device())
 

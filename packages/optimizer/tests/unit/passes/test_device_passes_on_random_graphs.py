@@ -12,6 +12,8 @@ from random_programs import disagreement, draw
 
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 ELEMENTWISE = ("Abs", "Exp", "Identity", "Neg", "Relu", "Sign", "Sqrt", "Square", "Tanh")
 TIGHT: dict[str, Any] = {"memory_mode": "heuristics", "device_memory": {"CPU": 16, "GPU": 16}}
 CHOICES: dict[str, dict[str, Any]] = {

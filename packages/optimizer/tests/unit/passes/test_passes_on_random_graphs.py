@@ -16,6 +16,8 @@ from drystone_base.ops.own import ATTENTION, GELUS, LAYER_NORM
 from drystone_optimizer import OptimizerConfig, optimize_with_report
 from drystone_optimizer.passes.layer_fusion import _norms, attention, gelu
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 
 @pytest.mark.parametrize("seed", range(40))
 def test_random_program(seed: int) -> None:

@@ -18,6 +18,8 @@ from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph import Graph
 from drystone_subgraph import SubgraphWarning
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 X = np.ones(2, np.float32)
 Compile = Callable[..., Path]
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 Compile = Callable[..., Path]
 HANGING = Path(__file__).parents[2] / "plugins" / "hanging.c"
 SLACK = 40.0

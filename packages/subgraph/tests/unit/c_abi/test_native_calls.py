@@ -24,6 +24,8 @@ from drystone_base.plugins import load_library
 from drystone_subgraph import PartitionConfig, SubgraphWarning, executables
 from drystone_subgraph.compiled.compiled import CompiledOperator
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 SOURCE = Path(__file__).parents[2] / "plugins" / "packing.c"
 Compile = Callable[..., Path]
 

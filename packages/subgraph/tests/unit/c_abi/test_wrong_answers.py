@@ -17,6 +17,8 @@ from drystone_base.plugins import load_library
 from drystone_subgraph import CompileRequest, PartitionConfig, SubgraphWarning, executables
 from drystone_subgraph.compiled.outputs import checked_outputs
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 SOURCE = Path(__file__).parents[2] / "plugins" / "answering.c"
 X = np.array([1, 2], np.float32)
 Array = np.ndarray[Any, Any]

@@ -18,6 +18,8 @@ from drystone_base.host import available
 from drystone_base.ops.attrs import FunctionRef, TensorAttr
 from drystone_subgraph import CompileRequest, Executable, SubgraphWarning, executables
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 F = ds.as_dtype("float32")
 T = {"T": F}
 EXECUTORS = ["reference", *(["native"] if available() else [])]

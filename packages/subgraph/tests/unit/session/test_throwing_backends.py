@@ -14,6 +14,8 @@ from drystone_base.core.errors import DrystoneError
 from drystone_base.plugins import load_library
 from drystone_subgraph import SubgraphWarning
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 SOURCE = """
 #include <stdexcept>
 #include "drystone/platform_strings.h"

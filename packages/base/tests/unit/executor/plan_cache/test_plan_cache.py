@@ -25,6 +25,8 @@ from drystone_base.executor.plan_cache.arrays import Places, read_constants
 from drystone_base.files.local import map_file
 from drystone_base.ops.attrs import TensorAttr
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Cached:

@@ -19,6 +19,8 @@ from drystone_base.graph import Graph
 from drystone_base.loaders.graphdef import write_graph
 from drystone_base.ops.attrs import TensorAttr
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 LONG = 3600.0  # seconds: nothing here waits for them
 
 PROGRAM = """

@@ -20,6 +20,8 @@ from drystone_base.core.errors import CheckpointError
 from drystone_base.files.store import Store
 from drystone_base.graph import Graph
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 PROGRAM = """
 import json, sys
 import numpy as np
