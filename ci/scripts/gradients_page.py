@@ -64,7 +64,6 @@ _REASONS = {
     "Debug": "TensorFlow's rule finds a debugger of its own process",
     "EagerPyFunc": "Python that is called has no graph to go back through",
     "_EagerConst": "TensorFlow's rule raises",
-    "Eig": "eigenvectors are defined up to a complex factor; `SelfAdjointEig` has a rule",
     "SparseMatrixMatMul": "compressed rows are a variant, of which no gradient is summed",
     "StatelessParameterizedTruncatedNormal": "draw with `StatelessTruncatedNormalV2` and scale",
     "QuantizeAndDequantizeV4Grad": "0 but where TensorFlow's own rule repeats the first",

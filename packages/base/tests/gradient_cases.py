@@ -43,7 +43,8 @@ ELSEWHERE = {
          "TensorListScatterIntoExistingList", "TensorListResize"), "test_gradients_of_lists"),
     **dict.fromkeys(("RandomGamma", "StatelessRandomGammaV2", "StatelessRandomGammaV3"),
                     "test_gradients_of_samples"),
-    "DrystoneCustomGradient": "tracing/test_functions",
+    "DrystoneCustomGradient": "tracing/test_custom_gradients",
+    "Eig": "test_gradients_of_complex_numbers",
     "ReadVariableOp": "test_gradients", "ResourceGather": "test_gradients",
     "ResourceGatherNd": "test_gradients", "RefIdentity": "test_gradients",
 }  # fmt: skip

@@ -25,7 +25,7 @@ SAME: Final = frozenset(
     GatherNd ScatterNd TensorScatterAdd TensorScatterSub TensorScatterUpdate MatrixDiag
     MatrixDiagPart MatrixBandPart MatrixSetDiag Diag DiagPart SegmentSum UnsortedSegmentSum
     BatchMatMul BatchMatMulV2 BatchMatMulV3 MatrixInverse MatrixSolve MatrixTriangularSolve
-    MatrixDeterminant LogMatrixDeterminant
+    MatrixDeterminant LogMatrixDeterminant Eig
     Real Imag Conj Complex ComplexAbs Angle ConjugateTranspose ReadVariableOp ResourceGather
     FFT IFFT FFT2D IFFT2D FFT3D IFFT3D RFFT IRFFT RFFT2D IRFFT2D
     PartitionedCall StatefulPartitionedCall If StatelessIf Case StatelessCase While StatelessWhile

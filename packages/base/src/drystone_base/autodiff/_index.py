@@ -34,7 +34,7 @@ image.image CropAndResize RGBToHSV ResizeBicubic ResizeBilinear ResizeBilinearGr
   ResizeNearestNeighbor ResizeNearestNeighborGrad ScaleAndTranslate
 image.patches ExtractImagePatches ExtractVolumePatches
 linalg.banded BandedTriangularSolve TridiagonalMatMul TridiagonalSolve
-linalg.decompositions Lu MatrixSquareRoot Qr SelfAdjointEig SelfAdjointEigV2 Svd
+linalg.decompositions Eig Lu MatrixSquareRoot Qr SelfAdjointEig SelfAdjointEigV2 Svd
 linalg.einsum Einsum XlaEinsum
 linalg.linalg Cholesky LogMatrixDeterminant MatrixDeterminant MatrixInverse MatrixSolve
   MatrixSolveLs MatrixTriangularSolve

@@ -70,6 +70,19 @@ ONE = {
 TWO = {"Add", "AddV2", "Sub", "Mul", "Div", "RealDiv", "DivNoNan", "MulNoNan", "Pow"}
 AXES = np.array([1], np.int32)
 
+TURNING = np.array(
+    [[[1.0, -2, 0.3], [2, 1.2, 0.1], [0.4, 0.2, 4]], [[3, 1, 0.4], [0.5, 1, 2], [1, -1, 7]]]
+)
+"""Matrices with eigenvalues far from each other, a conjugate pair among them."""
+ANY = TURNING + 0.3j * np.swapaxes(TURNING, 1, 2)
+
+
+def eigen(b: Builder, v: list[Output], *, compute_v: bool = True) -> list[Output]:
+    """Eigenvalues and vectors; of those, no result depends on a phase but by their sizes."""
+    node = b.node("Eig", v[0], compute_v=compute_v, Tout="complex128")
+    return [(node, 0), (node, 1)]
+
+
 SHAPED: dict[str, tuple[Make, list[Any]]] = {
     "MatMul": (lambda b, v: b("MatMul", *v, transpose_b=True), [numbers(2, 3), numbers(4, 3)]),
     "BatchMatMulV2": (lambda b, v: b("BatchMatMulV2", *v, adj_x=True),
@@ -108,6 +121,12 @@ SHAPED: dict[str, tuple[Make, list[Any]]] = {
     "MatrixInverse": (lambda b, v: b("MatrixInverse", *v), [numbers(2, 2, 2) + 2 * np.eye(2)]),
     "MatrixSolve": (lambda b, v: b("MatrixSolve", *v),
                     [numbers(2, 2) + 2 * np.eye(2), numbers(2, 1)]),
+    "values of Eig": (lambda b, v: eigen(b, v)[0], [TURNING]),
+    "values of Eig alone": (lambda b, v: eigen(b, v, compute_v=False)[0], [TURNING]),
+    "values of complex Eig": (lambda b, v: eigen(b, v)[0], [ANY]),
+    "vectors of Eig": (lambda b, v: b("ComplexAbs", eigen(b, v)[1], Tout="float64"), [TURNING]),
+    "vectors of complex Eig": (
+        lambda b, v: b("ComplexAbs", eigen(b, v)[1], Tout="float64"), [ANY]),
     "FFT": (lambda b, v: b("FFT", *v), [numbers(2, 5)]),
     "IFFT": (lambda b, v: b("IFFT", *v), [numbers(2, 4)]),
     "FFT2D": (lambda b, v: b("FFT2D", *v), [numbers(2, 3, 4)]),

@@ -1,7 +1,8 @@
 """Decompositions into factors. Source: TensorFlow ``linalg_grad.py``; Townsend 2016; Seeger 2017.
 
 Factors of real matrices alone: those of complex ones are defined up to a phase, which a result may
-depend on.
+depend on. Those of ``Eig`` are complex whatever the matrix is: its gradient is that of results that
+do not depend on phases.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 from drystone_base.autodiff._registry import Grads, rule
 from drystone_base.autodiff.backward import NoGradient
-from drystone_base.core.dtypes import INT32, INT64
+from drystone_base.core.dtypes import COMPLEX128, FLOAT32, FLOAT64, INT32, INT64, DType
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
 
@@ -85,6 +86,29 @@ def _of_eigen(b: Builder, w: Output, v: Output, gw: Output, gv: Output | None) -
     full = _times(b, v, _times(b, inner, v, right=True))
     both = _part(b, b("AddV2", full, _turned(b, full)), -1, 0)
     return b("MatrixSetDiag", both, b("MatrixDiagPart", full))
+
+
+@rule("Eig")
+def _any_eigen(b: Builder, node: Node, grads: list[Any]) -> Grads:
+    """V⁻ᴴ (diag(g_w) + F ∘ (Vᴴ g_v - Vᴴ V diag(Re Vᴴ g_v))) Vᴴ: vectors are of length one."""
+    x, gw, gv = node.inputs[0], *grads
+    if not node.full_attrs()["compute_v"]:
+        node, gv = b.node("Eig", x, compute_v=True, Tout=b.dtype((node, 0))), None
+    w, v = (node, 0), (node, 1)
+    inner = b("MatrixDiag", gw)
+    if gv is not None:
+        along = _times(b, v, gv, left=True)
+        real = b("Real", b("MatrixDiagPart", along), Tout=_real_of(b, v))
+        lengths = _by_columns(b, _times(b, v, v, left=True), b("Cast", real, DstT=b.dtype(v)))
+        turned = b("Mul", b("Conj", _gaps(b, w)), b("Sub", along, lengths))
+        inner = b("AddV2", inner, turned)
+    found = b("MatrixSolve", v, _times(b, inner, v, right=True), adjoint=True)
+    return [found if b.dtype(x).is_complex else b("Cast", b("Real", found, Tout=_real_of(b, v)),
+                                                  DstT=b.dtype(x))]  # fmt: skip
+
+
+def _real_of(b: Builder, x: Output) -> DType:
+    return FLOAT64 if b.dtype(x) is COMPLEX128 else FLOAT32
 
 
 # ---- orthogonal and triangular ------------------------------------------------------------------
