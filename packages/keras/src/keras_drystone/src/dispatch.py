@@ -58,12 +58,14 @@ def outputs(op: str, *inputs: Any, **attrs: Any) -> list[Any]:
     what base's kernels and builder do.
     """
     narrow = _narrow(op, inputs)
-    if narrow is not None:
-        return _widened(op, inputs, attrs, *narrow)
     try:
+        if narrow is not None:
+            return _widened(op, inputs, attrs, *narrow)
         if is_symbolic(inputs):
             return added(op, inputs, attrs)
         return _computed(op, inputs, attrs)
+    except OperandError:
+        raise
     except (KernelError, ShapeError, GraphError) as error:
         raise OperandError.of(error) from error
 

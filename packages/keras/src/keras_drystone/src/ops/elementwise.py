@@ -329,10 +329,11 @@ def isclose(
 ) -> Any:
     """Whether both differ by no more than the tolerances."""
     x, y = promoted(convert_to_tensor(x1), convert_to_tensor(x2), also=(float,))
-    allowed = add(like(atol, y), multiply(like(rtol, y), absolute(y)))
-    near = logical_and(less_equal(absolute(subtract(x, y)), allowed), isfinite(y))
+    one, size = absolute(x), absolute(y)  # of complex numbers these are real
+    allowed = add(like(atol, size), multiply(like(rtol, size), size))
+    near = logical_and(less_equal(absolute(subtract(x, y)), allowed), isfinite(size))
     found = logical_or(equal(x, y), near)
-    return logical_or(found, logical_and(isnan(x), isnan(y))) if equal_nan else found
+    return logical_or(found, logical_and(isnan(one), isnan(size))) if equal_nan else found
 
 
 def allclose(

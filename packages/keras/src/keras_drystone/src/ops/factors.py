@@ -38,7 +38,7 @@ def _exchanges(order: Any) -> Any:
         there = _first(e.equal(now, wanted))
         found.append(there)
         now = _exchanged(now, k, there, axis=-1)
-    return shaping.stack(found, -1)
+    return _stacked(found, order, order.ndim - 1)
 
 
 def _by_columns(a: Any) -> tuple[Any, Any]:
@@ -61,7 +61,14 @@ def _by_columns(a: Any) -> tuple[Any, Any]:
         below = shaping.expand_dims(rows > k, -1)
         rest = e.where(below, a - column * row, a)
         a = e.where(columns > k, rest, e.where(columns == k, column, a))
-    return a, shaping.stack(found, -1)
+    return a, _stacked(found, a, a.ndim - 2)
+
+
+def _stacked(found: list[Any], x: Any, batch: int) -> Any:
+    """Exchanges of all columns; of none in the batch that a tensor's first axes are."""
+    if found:
+        return shaping.stack(found, -1)
+    return creating.zeros((*core.shape(x)[:batch], 0), "int32")
 
 
 def _column(a: Any, k: int) -> Any:

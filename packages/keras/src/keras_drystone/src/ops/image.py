@@ -156,6 +156,8 @@ def _in_kind(x: Any, kind: str) -> Any:
     """As a dtype: whole numbers are rounded, and cut off where a narrow dtype ends."""
     if kind_of(x) == kind:
         return x
+    if kind == "bool":
+        return cast(e.round(x), kind)
     if is_integer(kind):
         limits, x = np.iinfo(kind), e.round(x)
         if limits.bits < 32:  # others end where float32 has no whole numbers

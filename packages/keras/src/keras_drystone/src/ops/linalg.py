@@ -122,12 +122,25 @@ def _both(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def solve(a: Any, b: Any) -> Any:
-    """x with ``a x = b``."""
+    """x with ``a x = b``; batches are broadcast."""
     a, b = _both(a, b)
-    if b.ndim == a.ndim - 1:
-        found = emit("MatrixSolve", a, _shaping().expand_dims(b, -1))
+    if b.ndim in (1, a.ndim - 1):
+        found = emit("MatrixSolve", *_one_batch(a, _shaping().expand_dims(b, -1)))
         return _shaping().squeeze(found, -1)
-    return emit("MatrixSolve", a, b)
+    return emit("MatrixSolve", *_one_batch(a, b))
+
+
+def _one_batch(a: Any, b: Any) -> tuple[Any, Any]:
+    """Matrices with as many of each other's; batches of unknown sizes as they are."""
+    one, other = (tuple(x.shape[:-2]) for x in (a, b))
+    if one == other or (len(one) == len(other) and None in one + other):
+        return a, b
+    if None in one + other:  # one of them has fewer axes: it is taken for each of the other
+        batch = shape(a if len(one) > len(other) else b)[:-2]
+    else:
+        batch = np.broadcast_shapes(one, other)
+    s = _shaping()
+    return s.broadcast_to(a, (*batch, *shape(a)[-2:])), s.broadcast_to(b, (*batch, *shape(b)[-2:]))
 
 
 def solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
@@ -139,14 +152,25 @@ def solve_triangular(a: Any, b: Any, lower: bool = False) -> Any:
     return emit("MatrixTriangularSolve", a, b, lower=lower)
 
 
+def _epsilon(x: Any) -> float:
+    """The distance of 1 to the next number of a dtype, which NumPy does not know of bfloat16."""
+    kind = kind_of(x)
+    return 2.0**-7 if kind == "bfloat16" else float(np.finfo(kind).eps)
+
+
+def _largest(s: Any) -> Any:
+    """The largest of the last axis; -inf where there is none."""
+    return _reducing().reduced("Max", s, -1, True)
+
+
 def pinv(x: Any, rcond: Any = None) -> Any:
     """The pseudo-inverse, of singular values above a part of the largest."""
     x = floating(x)
     rows, columns = x.shape[-2:]
     if rcond is None:
-        rcond = 10.0 * max(rows, columns) * float(np.finfo(kind_of(x)).eps)
+        rcond = 10.0 * max(rows, columns) * _epsilon(x)
     u, s, vh = svd(x, full_matrices=False)
-    cut = e.multiply(like(rcond, s), _reducing().max(s, -1, True))
+    cut = e.multiply(like(rcond, s), _largest(s))
     safe = e.where(e.greater(s, cut), s, like(1, s))
     inverse = e.where(e.greater(s, cut), emit("Reciprocal", safe), like(0, s))
     scaled = e.multiply(_transposed(vh), _shaping().expand_dims(inverse, -2))
@@ -162,7 +186,7 @@ def lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
         raise ValueError(f"`b` must have one or two axes. Received: b.shape={b.shape}")
     if a.shape[0] != b.shape[0]:
         raise ValueError("Leading dimensions of input arrays must match")
-    rcond = max(a.shape) * float(np.finfo(kind_of(a)).eps) if rcond is None else rcond
+    rcond = max(a.shape) * _epsilon(a) if rcond is None else rcond
     return _product(pinv(a, rcond), b)
 
 
@@ -173,8 +197,7 @@ def matrix_rank(x: Any, tol: Any = None) -> Any:
         raise ValueError(f"Expected input to have rank >= 2. Received input with shape {x.shape}.")
     s = svd(x, compute_uv=False)
     if tol is None:
-        part = max(x.shape[-2:]) * float(np.finfo(kind_of(x)).eps)
-        tol = e.multiply(like(part, s), _reducing().max(s, -1, True))
+        tol = e.multiply(like(max(x.shape[-2:]) * _epsilon(x), s), _largest(s))
     else:
         tol = _shaping().expand_dims(cast(tol, s.dtype), -1)
     return _reducing().sum(cast(e.greater(s, tol), "int32"), -1)
@@ -220,7 +243,7 @@ def _vector_norm(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
     if ord is None or ord == 2:
         return e.sqrt(r.sum(e.square(size), axis, keepdims))
     if ord == np.inf:
-        return r.max(size, axis, keepdims)
+        return _at_least_zero(size, axis, keepdims)
     if ord == -np.inf:
         return r.min(size, axis, keepdims)
     if ord == 0:
@@ -229,6 +252,11 @@ def _vector_norm(x: Any, ord: Any, axis: int, keepdims: bool) -> Any:
         raise ValueError(f"Invalid `ord` argument for vector norm. Received: ord={ord}")
     total = r.sum(emit("Pow", size, like(ord, size)), axis, keepdims)
     return emit("Pow", total, like(1 / ord, total))
+
+
+def _at_least_zero(size: Any, axis: int, keepdims: bool = False) -> Any:
+    """The largest size; 0 where there is none."""
+    return _reducing().max(size, axis, keepdims, 0 if 0 in size.shape else None)
 
 
 def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -241,7 +269,7 @@ def _matrix_norm(x: Any, ord: Any, axes: tuple[int, ...], keepdims: bool) -> Any
         found = {"nuc": r.sum, 2: r.max, -2: r.min}[ord](values, -1)
     elif ord in (1, -1, np.inf, -np.inf):
         sums = r.sum(e.absolute(moved), -2 if ord in (1, -1) else -1)
-        found = (r.max if ord > 0 else r.min)(sums, -1)
+        found = _at_least_zero(sums, -1) if ord > 0 else r.min(sums, -1)
     else:
         raise ValueError(f"Invalid `ord` argument for matrix norm. Received: ord={ord}")
     return s.expand_dims(found, axes) if keepdims else found

@@ -15,7 +15,7 @@ from keras_drystone.src.ops import elementwise as e
 from keras_drystone.src.ops.activations import log_softmax
 from keras_drystone.src.ops.core import cast, convert_to_tensor, shape
 from keras_drystone.src.ops.creating import arange
-from keras_drystone.src.ops.operands import is_integer, kind_of, like, one_axis, promoted
+from keras_drystone.src.ops.operands import floating, is_integer, kind_of, like, one_axis, promoted
 from keras_drystone.src.tensor import SymbolicTensor
 
 __all__ = [
@@ -77,7 +77,7 @@ def categorical_crossentropy(
     target: Any, output: Any, from_logits: bool = False, axis: int = -1
 ) -> Any:
     """The cross entropy of chances of classes."""
-    target, output = convert_to_tensor(target), convert_to_tensor(output)
+    target, output = convert_to_tensor(target), floating(output)
     target = cast(target, output.dtype)
     _same_shapes(target, output)
     if output.ndim < 1:
@@ -93,7 +93,7 @@ def sparse_categorical_crossentropy(
     target: Any, output: Any, from_logits: bool = False, axis: int = -1
 ) -> Any:
     """The cross entropy of a class."""
-    target, output = cast(target, "int32"), convert_to_tensor(output)
+    target, output = cast(target, "int32"), floating(output)
     if output.ndim < 1:
         raise ValueError(
             f"Argument `output` must be at least rank 1. Received: output.shape={output.shape}"

@@ -91,7 +91,7 @@ def in_top_k(targets: Any, predictions: Any, k: int) -> Any:
 def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """The logarithm of the sum of exponentials."""
     x = floating(x)
-    largest = reducing.max(x, axis, True)
+    largest = reducing.reduced("Max", x, axis, True)  # of nothing it is -inf
     finite = e.where(e.isfinite(largest), largest, like(0, largest))
     total = reducing.sum(e.exp(e.subtract(x, finite)), axis, True)
     found = e.add(e.log(total), finite)

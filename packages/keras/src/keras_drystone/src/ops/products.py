@@ -48,7 +48,7 @@ def _product(x: Any, y: Any) -> Any:
         return emit("MatMul", x, y)
     if y.ndim == 2:
         lead = shape(x)[:-1]
-        rows = emit("MatMul", reshape(x, (-1, shape(x)[-1])), y)
+        rows = emit("MatMul", reshape(x, (_known(list(lead)), shape(x)[-1])), y)
         return reshape(rows, (*lead, shape(y)[-1]))
     return emit("BatchMatMulV2", x, y)
 
@@ -75,8 +75,12 @@ def tensordot(x1: Any, x2: Any, axes: Any = 2) -> Any:
     kept_y = [k for k in range(y.ndim) if k not in second]
     sizes_x, sizes_y = shape(x), shape(y)
     inner = [sizes_x[k] for k in first]
-    rows = reshape(transpose(x, kept_x + first), (-1, _all(inner)))
-    columns = reshape(transpose(y, second + kept_y), (_all(inner), -1))
+    rows = reshape(
+        transpose(x, kept_x + first), (_known([sizes_x[k] for k in kept_x]), _all(inner))
+    )
+    columns = reshape(
+        transpose(y, second + kept_y), (_all(inner), _known([sizes_y[k] for k in kept_y]))
+    )
     found = matmul(rows, columns)
     return reshape(cast(found, kind), [sizes_x[k] for k in kept_x] + [sizes_y[k] for k in kept_y])
 
@@ -86,6 +90,12 @@ def _all(sizes: list[Any]) -> Any:
     for size in sizes:
         total = size if isinstance(total, int) and total == 1 else total * size
     return total
+
+
+def _known(sizes: list[Any]) -> Any:
+    """How many there are, which -1 does not say of empty tensors; -1 where sizes are symbolic."""
+    total = _all(sizes)
+    return total if isinstance(total, int) else -1
 
 
 def inner(x1: Any, x2: Any) -> Any:

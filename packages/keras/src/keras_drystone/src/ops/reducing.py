@@ -273,8 +273,10 @@ def nanvar(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     kind = kind_of(x)
     x = cast(x, result_type(kind, "float32"))
     apart = e.subtract(x, nanmean(x, axis, True))
-    found = e.divide(nansum(e.square(apart), axis, keepdims), _counted(x, axis, keepdims))
-    return cast(found, result_type(kind, float))
+    squares = e.square(e.absolute(apart))
+    count = cast(_counted(x, axis, keepdims), squares.dtype)
+    found = e.divide(nansum(squares, axis, keepdims), count)
+    return found if kind.startswith("complex") else cast(found, result_type(kind, float))
 
 
 def nanstd(x: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -101,9 +101,11 @@ def broadcast_to(x: Any, shape: Any) -> Any:
     return emit("BroadcastTo", convert_to_tensor(x), sizes(shape))
 
 
-def concatenate(xs: Any, axis: int = 0) -> Any:
-    """One after another along an axis."""
+def concatenate(xs: Any, axis: int | None = 0) -> Any:
+    """One after another along an axis; all their elements in one row where it is None."""
     parts = alike(xs)
+    if axis is None:
+        parts, axis = [ravel(part) for part in parts], 0
     if len(parts) == 1:
         return parts[0]
     return emit("ConcatV2", parts, np.int32(one_axis(axis, parts[0].ndim)))
@@ -368,6 +370,8 @@ def diagonal(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 def diag(x: Any, k: int = 0) -> Any:
     """The diagonal of a matrix, or the matrix with a diagonal."""
     x = as_tensor(x)
+    if x.ndim == 1 and x.shape[0] == 0:  # no diagonal, and the zeros beside it
+        return emit("Fill", np.array([abs(k), abs(k)], np.int32), like(0, x))
     if x.ndim == 1:
         return emit("MatrixDiagV3", x, np.int32(k), np.int32(-1), np.int32(-1), like(0, x))
     if x.ndim == 2:

@@ -9,8 +9,8 @@ from keras.src.backend import config
 from keras.src.backend.common.dtypes import result_type
 
 from keras_drystone.src.dispatch import emit, is_symbolic, outputs
+from keras_drystone.src.ops import creating, reducing, shaping
 from keras_drystone.src.ops import elementwise as e
-from keras_drystone.src.ops import reducing, shaping
 from keras_drystone.src.ops.core import cast, convert_to_tensor, shape
 from keras_drystone.src.ops.indexing import getitem, take, take_along_axis
 from keras_drystone.src.ops.operands import floating, is_integer, kind_of, like, one_axis, promoted
@@ -45,10 +45,10 @@ def argsort(x: Any, axis: int | None = -1) -> Any:
 def sort(x: Any, axis: int | None = -1) -> Any:
     """The elements in order along an axis."""
     x = convert_to_tensor(x)
-    if x.ndim == 0:
-        return x
     if axis is None:
         x, axis = shaping.ravel(x), 0
+    if x.ndim == 0:
+        return x
     return take_along_axis(x, argsort(x, axis), axis)
 
 
@@ -288,13 +288,15 @@ def corrcoef(x: Any) -> Any:
     kind = kind_of(x)
     if kind in ("int64", "float64"):
         kind = "float64"
-    elif kind not in ("bfloat16", "float16"):
+    elif kind not in ("bfloat16", "float16", "complex64", "complex128"):
         kind = config.floatx()
     found = _statistics(x, "float32" if kind in ("float16", "bfloat16") else kind)
     if found.ndim == 0:
         return cast(emit("RealDiv", found, found), kind)
     own = emit("Sqrt", shaping.diagonal(found))
     scale = emit("Mul", shaping.expand_dims(own, 1), shaping.expand_dims(own, 0))
+    if kind.startswith("complex"):
+        return emit("RealDiv", found, scale)
     return cast(e.clip(emit("RealDiv", found, scale), -1, 1), kind)
 
 
@@ -343,7 +345,9 @@ def unique(
     else:
         place = one_axis(axis, x.ndim)
         rows = shaping.moveaxis(x, place, 0)
-        rows = shaping.reshape(rows, (shape(rows)[0], -1))
+        rest = rows.shape[1:]
+        width = -1 if None in rest else int(np.prod([d for d in rest if d is not None]))
+        rows = shaping.reshape(rows, (shape(rows)[0], width))
     order = _row_order(rows)
     ordered = take(rows, order, 0)
     differ = reducing.any(e.not_equal(shaping.along(ordered, 0, 1, None),
@@ -373,7 +377,7 @@ def unique(
 
 def _row_order(rows: Any) -> Any:
     """Indices that sort rows: by the last column first, each time keeping the order before."""
-    order: Any = None
+    order: Any = creating.arange(shape(rows)[0], dtype="int32") if rows.shape[1] == 0 else None
     for column in reversed(range(rows.shape[1])):
         values = getitem(rows, (slice(None), column))
         order = (
