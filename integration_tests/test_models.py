@@ -11,6 +11,8 @@ import pytest
 
 from integration_tests.support import DATA, InstalledEnv
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 MODELS = sorted(path.parent for path in DATA.glob("*/cases.json"))
 CASES = [
     pytest.param(

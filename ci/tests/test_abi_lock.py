@@ -12,7 +12,10 @@ from ci.scripts import abi_freeze, abi_lock, abi_model, platform_tables
 from ci.scripts.project import ROOT
 from ci.tests.conftest import put
 
-pytestmark = pytest.mark.skipif(abi_model.compiler() is None, reason="no GCC to ask for layouts")
+pytestmark = [
+    pytest.mark.skipif(abi_model.compiler() is None, reason="no GCC to ask for layouts"),
+    pytest.mark.cases_in_gate(3),
+]
 
 HEADERS = "plugin-abi/include/drystone"
 

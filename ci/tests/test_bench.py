@@ -66,6 +66,7 @@ def test_an_unknown_case_or_peer_is_refused_with_the_known_ones(
     assert all(name in done.stderr for name in names)
 
 
+@pytest.mark.nightly
 def test_another_drystone_is_one_more_peer(tmp_path: Path) -> None:
     out = tmp_path / "out.json"
     chosen = ["--only", "calls", "--rounds", "1", "--json", str(out)]

@@ -1,4 +1,4 @@
-"""The check that libraries are opened in two places only, with planted violations."""
+"""The check that libraries are opened in two places only, on planted violations."""
 
 from __future__ import annotations
 
@@ -8,10 +8,6 @@ from ci.checks import no_stray_dlopen
 from ci.tests.conftest import put
 
 BASE = "packages/base"
-
-
-def test_this_checkout_opens_libraries_in_two_places() -> None:
-    assert no_stray_dlopen.find() == []
 
 
 def test_comments_texts_and_the_process_itself_are_fine(tree: Path) -> None:

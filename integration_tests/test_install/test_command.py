@@ -6,6 +6,8 @@ import pytest
 
 from integration_tests.support import InstalledEnv
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 SUBCOMMANDS = [
     "bench", "bisect", "diff", "doctor", "explain", "inspect", "optimize", "partition", "passes",
     "plugins", "run",

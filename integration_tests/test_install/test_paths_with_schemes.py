@@ -8,6 +8,8 @@ import pytest
 
 from integration_tests.support import InstalledEnv
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 _MAKE = """
 import sys
 import numpy as np

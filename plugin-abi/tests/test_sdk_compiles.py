@@ -63,6 +63,7 @@ def test_a_library_exports_its_entry_symbols_only(kind: str) -> None:
     assert not [name for name in needed if name.startswith("_Z") and "TF" in name]
 
 
+@nightly
 def test_a_newer_standard_changes_nothing() -> None:
     compile_library("sdk_everything.cc", flags=["-std=c++20", *STRICT, "-O0"])
 

@@ -206,13 +206,15 @@ def test_topological_order_goes_through_loops_and_refuses_cycles() -> None:
     assert answer == "error 3 the graph has a cycle through, or before, node 'a'"
 
 
-def test_damaged_bytes_never_harm() -> None:
+@pytest.mark.cases_in_gate(3)
+@pytest.mark.parametrize("seed", [7, 8, 9])
+def test_damaged_bytes_never_harm(seed: int) -> None:
     # Any number may arrive as a dtype, among them those of reference types: enums are not checked.
     flags = ("-fsanitize=undefined", "-fno-sanitize=enum", "-fno-sanitize-recover=undefined")
     checked = Probe(*flags, "-O0")
-    rng = random.Random(7)
+    rng = random.Random(seed)
     outcomes = set()
-    for _ in range(3000):
+    for _ in range(1000):
         data = bytearray(random_graph(rng, 4).SerializeToString())
         for _ in range(rng.randrange(1, 4)):
             data[rng.randrange(len(data))] = rng.randrange(256)
