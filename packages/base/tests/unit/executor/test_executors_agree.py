@@ -6,6 +6,8 @@ from random_programs.agree import outcomes
 
 from drystone_base.host import available
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 if not available():
     pytest.skip("the host library is not built", allow_module_level=True)
 

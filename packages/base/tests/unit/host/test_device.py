@@ -19,6 +19,8 @@ from drystone_base.host.library import HostLibrary, open_library
 from drystone_base.host.status import Status
 from drystone_base.host.tensors import adopt
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)
 

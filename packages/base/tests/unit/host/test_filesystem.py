@@ -16,6 +16,8 @@ from drystone_base.core.errors import HostError
 from drystone_base.host import filesystem as fs
 from drystone_base.host.library import HostLibrary, open_library
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 _NUMBERS = count()
 
 

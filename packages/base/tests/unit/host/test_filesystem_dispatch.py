@@ -18,6 +18,8 @@ from drystone_base.host.buffer import answer
 from drystone_base.host.library import HostLibrary, open_library
 from drystone_base.host.status import Status
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 _NUMBERS = count()
 _ALL = "offered"
 

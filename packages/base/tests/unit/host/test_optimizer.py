@@ -15,6 +15,8 @@ from drystone_base.graph import Graph
 from drystone_base.host import _lib, optimizer
 from drystone_base.host.library import HostLibrary, open_library
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)
 

@@ -15,6 +15,8 @@ import releases
 from drystone_base.host import _lib
 from drystone_base.host.library import known_entries
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)
 

@@ -13,6 +13,8 @@ from native_ops import run_native
 
 from drystone_base.core.dtypes import as_dtype
 
+pytestmark = pytest.mark.cases_in_gate(3)
+
 drawn = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 seeds = st.integers(0, 2**32 - 1)
 WORDS = [b"", b"a", b"b\0", b"b\0c", b"\xff", "é".encode()]
