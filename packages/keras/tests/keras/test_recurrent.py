@@ -47,6 +47,11 @@ def same(found: Any, expected: Any) -> None:
     assert compared
 
 
+def trained(layer: Any) -> Callable[[Any], Any]:
+    """A layer as it is in training: elsewhere Keras's own loop is taken."""
+    return lambda x: layer(x, training=True)
+
+
 @pytest.mark.parametrize("cell", CELLS)
 @pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("sequences", [False, True])
@@ -58,8 +63,8 @@ def test_it_gives_outputs_and_states_of_each_step(
     }  # fmt: skip
     layer, plain = two(CELLS[cell], **settings)
     expected = plain(x_of())
-    same(layer(x_of()), expected)
-    same(Compiled(layer, "test")(x_of()), expected)
+    same(layer(x_of(), training=True), expected)
+    same(Compiled(trained(layer), "test")(x_of()), expected)
 
 
 def weighed(layer: Any) -> Callable[..., Any]:
@@ -68,7 +73,7 @@ def weighed(layer: Any) -> Callable[..., Any]:
     def loss(x: Any, states: Any, *weights: Any) -> Any:
         pairs = list(zip(layer.weights, weights, strict=True))
         with keras.StatelessScope(state_mapping=pairs):
-            found = layer(x, initial_state=states)
+            found = layer(x, initial_state=states, training=True)
         parts = keras.tree.flatten(found)
         return sum(ops.sum(part * part * (k + 1)) for k, part in enumerate(parts))
 
@@ -109,7 +114,7 @@ def test_gradients_have_gradients(cell: str) -> None:
 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
 def test_a_model_trains_and_runs_for_any_number_of_steps(cell: str) -> None:
-    def trained(unroll: bool) -> Any:
+    def fitted(unroll: bool) -> Any:
         x = keras.Input((STEPS if unroll else None, FEATURES))
         keras.utils.set_random_seed(3)
         model = keras.Model(x, CELLS[cell](UNITS, unroll=unroll)(x))
@@ -118,16 +123,16 @@ def test_a_model_trains_and_runs_for_any_number_of_steps(cell: str) -> None:
         losses = [model.train_on_batch(x_of(), y) for _ in range(5)]
         return losses, model.predict(x_of(), verbose=0)
 
-    losses, predicted = trained(unroll=False)
+    losses, predicted = fitted(unroll=False)
     assert losses[-1] < losses[0]
-    same((losses, predicted), trained(unroll=True))
+    same((losses, predicted), fitted(unroll=True))
 
 
 @pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16"])
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
 def test_mixed_precision_computes_as_the_policy_says(policy: str, cell: str) -> None:
     layer = CELLS[cell](UNITS, dtype=policy, return_sequences=True)
-    found = Compiled(layer, "test")(x_of())
+    found = Compiled(trained(layer), "test")(x_of())
     assert keras.backend.standardize_dtype(found.dtype) == policy.removeprefix("mixed_")
     wide = CELLS[cell](UNITS, return_sequences=True)
     wide.build((None, STEPS, FEATURES))
@@ -138,7 +143,7 @@ def test_mixed_precision_computes_as_the_policy_says(policy: str, cell: str) -> 
 @pytest.mark.parametrize("cell", ["lstm", "gru"])
 def test_the_products_with_inputs_are_no_part_of_the_loop(cell: str) -> None:
     layer, _ = two(CELLS[cell])
-    graph = Compiled(layer, "test")._traced(x_of())[1].graph
+    graph = Compiled(trained(layer), "test")._traced(x_of())[1].graph
     found = [node.op for node in graph]
     assert (found.count("MatMul"), sum("While" in op for op in found)) == (1, 1)
 
@@ -149,7 +154,7 @@ def test_other_functions_and_masks_are_computed_step_by_step() -> None:
     ]  # fmt: skip
     for settings in odd:
         layer, plain = two(layers.GRU, **settings)
-        same(Compiled(layer, "test")(x_of()), plain(x_of()))
+        same(Compiled(trained(layer), "test")(x_of()), plain(x_of()))
     mask = np.arange(STEPS) < np.array([[5], [4], [3], [2], [1], [5]])
     layer, plain = two(layers.LSTM)
     same(layer(x_of(), mask=mask), plain(x_of(), mask=mask))

@@ -1,4 +1,4 @@
-"""LSTM and GRU with the usual functions, with what needs no loop left out of it.
+"""Training of LSTM and GRU with the usual functions, with what needs no loop left out of it.
 
 The inputs of all steps are multiplied by the kernel at once. On the way back the derivatives of the
 gates are there before the loop begins, and the gradient of the recurrent kernel is one product of
@@ -43,9 +43,8 @@ def lstm(
     """
     gates = _projected(inputs, kernel, bias, backwards)
     recurrent, h, c = (cast(convert_to_tensor(v), kind_of(gates)) for v in (recurrent, h, c))
-    outputs, cells = _lstm(gates, recurrent, h, c)
-    last = getitem(outputs, -1)
-    return last, _along(outputs, last, sequences), [last, getitem(cells, -1)]
+    *outputs, h, c = _lstm(gates, recurrent, h, c, sequences=sequences)
+    return h, _along(outputs, h), [h, c]
 
 
 def gru(
@@ -57,9 +56,8 @@ def gru(
     gates = _projected(inputs, kernel, first, backwards)
     recurrent, h = (cast(convert_to_tensor(v), kind_of(gates)) for v in (recurrent, h))
     second = zeros_like(getitem(recurrent, 0)) if second is None else second
-    outputs = _gru(gates, recurrent, cast(second, kind_of(gates)), h)
-    last = getitem(outputs, -1)
-    return last, _along(outputs, last, sequences), [last]
+    *outputs, h = _gru(gates, recurrent, cast(second, kind_of(gates)), h, sequences=sequences)
+    return h, _along(outputs, h), [h]
 
 
 def _rows(bias: Any) -> tuple[Any, Any]:
@@ -75,8 +73,8 @@ def _projected(inputs: Any, kernel: Any, bias: Any, backwards: bool) -> Any:
     return found if bias is None else e.add(found, convert_to_tensor(bias))
 
 
-def _along(outputs: Any, last: Any, sequences: bool) -> Any:
-    return shaping.swapaxes(outputs, 0, 1) if sequences else shaping.expand_dims(last, 1)
+def _along(outputs: list[Any], last: Any) -> Any:
+    return shaping.swapaxes(outputs[0], 0, 1) if outputs else shaping.expand_dims(last, 1)
 
 
 def _before(first: Any, states: Any) -> Any:
@@ -91,8 +89,8 @@ def _of_kernel(states: Any, grads: Any) -> Any:
 
 
 @custom_gradient
-def _lstm(gates: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:
-    """Outputs and cells of all steps."""
+def _lstm(gates: Any, recurrent: Any, h: Any, c: Any, *, sequences: bool) -> tuple[Any, Any]:
+    """Outputs of all steps, if they are to be given, the last one, and the last cell."""
 
     def step(carry: Any, now: Any) -> tuple[Any, Any]:
         h, c = carry
@@ -102,9 +100,9 @@ def _lstm(gates: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:
         h = e.multiply(sigmoid(o), tanh(c))
         return (h, c), (h, c, both)
 
-    _, (outputs, cells, raw) = folded(step, (h, c), gates, shape(gates)[0])
+    last, (outputs, cells, raw) = folded(step, (h, c), gates, shape(gates)[0])
 
-    def back(by_outputs: Any, by_cells: Any) -> tuple[Any, ...]:
+    def back(*by: Any) -> tuple[Any, ...]:
         i, f, g, o = shaping.split(raw, 4, -1)
         i, f, o = (sigmoid(x) for x in (i, f, o))
         g, wide = tanh(g), tanh(cells)
@@ -112,23 +110,22 @@ def _lstm(gates: Any, recurrent: Any, h: Any, c: Any) -> tuple[Any, Any]:
         slopes = shaping.concatenate([*slopes, wide * o * (1 - o)], -1)
 
         def step(carry: Any, now: Any) -> tuple[Any, Any]:
-            (dh, dc), (by_h, by_c, into_cell, slope, kept) = carry, now
-            dh = e.add(dh, by_h)
-            dc = e.add(e.add(dc, by_c), e.multiply(dh, into_cell))
+            (dh, dc), (into_cell, slope, kept, *by_output) = carry, now
+            dh = e.add(dh, by_output[0]) if by_output else dh
+            dc = e.add(dc, e.multiply(dh, into_cell))
             grads = e.multiply(shaping.concatenate([dc, dc, dc, dh], -1), slope)
             return (emit("MatMul", grads, recurrent, transpose_b=True), e.multiply(dc, kept)), grads
 
-        given = (by_outputs, by_cells, o * (1 - wide * wide), slopes, f)
-        start = (zeros_like(h), zeros_like(c))
-        (dh, dc), grads = folded(step, start, given, shape(gates)[0], reverse=True)
+        given = (o * (1 - wide * wide), slopes, f, *by[:-2])
+        (dh, dc), grads = folded(step, by[-2:], given, shape(gates)[0], reverse=True)
         return grads, _of_kernel(_before(h, outputs), grads), dh, dc
 
-    return (outputs, cells), back
+    return (outputs, *last) if sequences else last, back
 
 
 @custom_gradient
-def _gru(gates: Any, recurrent: Any, bias: Any, h: Any) -> tuple[Any, Any]:
-    """Outputs of all steps."""
+def _gru(gates: Any, recurrent: Any, bias: Any, h: Any, *, sequences: bool) -> tuple[Any, Any]:
+    """Outputs of all steps, if they are to be given, and the last one."""
 
     def step(h: Any, now: Any) -> tuple[Any, Any]:
         inner = e.add(matmul(h, recurrent), bias)
@@ -138,9 +135,9 @@ def _gru(gates: Any, recurrent: Any, bias: Any, h: Any) -> tuple[Any, Any]:
         h = e.add(e.multiply(z, h), e.multiply(1 - z, n))
         return h, (h, inner)
 
-    _, (outputs, inner) = folded(step, h, gates, shape(gates)[0])
+    last, (outputs, inner) = folded(step, h, gates, shape(gates)[0])
 
-    def back(by_outputs: Any) -> tuple[Any, ...]:
+    def back(*by: Any) -> tuple[Any, ...]:
         (z, r, n), (inner_z, inner_r, inner_n) = (shaping.split(x, 3, -1) for x in (gates, inner))
         z, r = sigmoid(z + inner_z), sigmoid(r + inner_r)
         n, begun = tanh(n + r * inner_n), _before(h, outputs)
@@ -149,15 +146,15 @@ def _gru(gates: Any, recurrent: Any, bias: Any, h: Any) -> tuple[Any, Any]:
         slopes = shaping.concatenate([*both, by_n * r], -1)
 
         def step(dh: Any, now: Any) -> tuple[Any, Any]:
-            by_h, kept, slope = now
-            dh = e.add(dh, by_h)
+            kept, slope, *by_output = now
+            dh = e.add(dh, by_output[0]) if by_output else dh
             grads = e.multiply(shaping.concatenate([dh, dh, dh], -1), slope)
             inner = emit("MatMul", grads, recurrent, transpose_b=True)
             return e.add(e.multiply(dh, kept), inner), (dh, grads)
 
-        given = (by_outputs, z, slopes)
-        first, (dh, inside) = folded(step, zeros_like(h), given, shape(gates)[0], reverse=True)
+        given = (z, slopes, *by[:-1])
+        first, (dh, inside) = folded(step, by[-1], given, shape(gates)[0], reverse=True)
         grads = shaping.concatenate([*(dh * slope for slope in both), dh * by_n], -1)
         return grads, _of_kernel(begun, inside), reducing.sum(inside, (0, 1)), first
 
-    return outputs, back
+    return (outputs, last) if sequences else (last,), back

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from keras.src import tree
+from keras.src.backend.common import global_state
 
 from keras_drystone.src import recurrent
 from keras_drystone.src.ops import elementwise as e
@@ -158,8 +159,19 @@ def gru(
 
 
 def _check_usual(mask: Any, other: bool, activation: Any, recurrent_activation: Any) -> None:
-    if mask is not None or other or not recurrent.is_usual(activation, recurrent_activation):
-        raise NotImplementedError  # Keras takes rnn() then
+    """Raise ``NotImplementedError``, on which Keras takes ``rnn``.
+
+    A model that is not trained goes that way, too: it keeps no values of its steps for a way back,
+    and the optimizer takes products out of its loop.
+    """
+    usual = recurrent.is_usual(activation, recurrent_activation)
+    if mask is not None or other or not usual or not _is_training():
+        raise NotImplementedError
+
+
+def _is_training() -> bool:
+    call = global_state.get_global_attribute("current_call_ctx")
+    return call is not None and bool(call.get_value("training"))
 
 
 def bidirectional_lstm(*_: Any, **__: Any) -> NoReturn:
