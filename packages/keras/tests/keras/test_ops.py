@@ -265,3 +265,22 @@ def test_spectra_of_signals_of_unknown_length() -> None:
     np.testing.assert_allclose(
         model.predict(x, verbose=0), ops.stft(x, 8, 4, 8)[0], rtol=1e-4, atol=1e-5
     )
+
+
+@pytest.mark.parametrize("approximate", [False, True])
+def test_gelu_is_trained_by_a_slope_of_its_own(approximate: bool) -> None:
+    shape = keras.Sequential([layers.Activation(lambda x: ops.gelu(x, approximate=approximate))])
+    x = np.linspace(-4, 4, 33).reshape(3, 11)
+
+    def slope(x: Any, training: bool) -> Any:
+        return ops.grad(lambda x: ops.sum(shape(x, training=training)))(x)
+
+    def again(x: Any, training: bool) -> Any:
+        return ops.grad(lambda x: ops.sum(ops.square(slope(x, training))))(x)
+
+    for function in (slope, again):
+        np.testing.assert_allclose(
+            function(f32(x), True), function(f32(x), False), rtol=1e-4, atol=1e-5
+        )
+    ends = [ops.gelu(x + step, approximate=approximate) for step in (0.01, -0.01)]
+    np.testing.assert_allclose(slope(f32(x), True), (ends[0] - ends[1]) / 0.02, atol=1e-3)

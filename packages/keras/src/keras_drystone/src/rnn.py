@@ -6,12 +6,11 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from keras.src import tree
-from keras.src.backend.common import global_state
 
 from keras_drystone.src import recurrent
 from keras_drystone.src.ops import elementwise as e
 from keras_drystone.src.ops import shaping
-from keras_drystone.src.ops.core import cast, convert_to_tensor, shape
+from keras_drystone.src.ops.core import cast, convert_to_tensor, is_training, shape
 from keras_drystone.src.ops.creating import arange, zeros_like
 from keras_drystone.src.ops.flow import folded
 from keras_drystone.src.ops.indexing import getitem
@@ -165,13 +164,8 @@ def _check_usual(mask: Any, other: bool, activation: Any, recurrent_activation: 
     and the optimizer takes products out of its loop.
     """
     usual = recurrent.is_usual(activation, recurrent_activation)
-    if mask is not None or other or not usual or not _is_training():
+    if mask is not None or other or not usual or not is_training():
         raise NotImplementedError
-
-
-def _is_training() -> bool:
-    call = global_state.get_global_attribute("current_call_ctx")
-    return call is not None and bool(call.get_value("training"))
 
 
 def bidirectional_lstm(*_: Any, **__: Any) -> NoReturn:

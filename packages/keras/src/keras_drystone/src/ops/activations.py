@@ -10,7 +10,8 @@ import numpy as np
 from keras_drystone.src.dispatch import emit
 from keras_drystone.src.ops import elementwise as e
 from keras_drystone.src.ops import reducing, shaping
-from keras_drystone.src.ops.core import convert_to_tensor
+from keras_drystone.src.ops.core import convert_to_tensor, is_training
+from keras_drystone.src.ops.gradients import custom_gradient
 from keras_drystone.src.ops.operands import floating, kind_of, like, one_axis
 
 __all__ = [
@@ -139,15 +140,43 @@ def celu(x: Any, alpha: float = 1.0) -> Any:
 
 
 def gelu(x: Any, approximate: bool = True) -> Any:
-    """x times the normal distribution's cumulative function."""
+    """x times the normal distribution's cumulative function.
+
+    Its way back computes the slope from x again: it is element-wise, and so one pass over x there,
+    in place of one for each value that was kept.
+    """
     x = floating(x)
+    return _trained_gelu(x, approximate=approximate) if is_training() else _gelu(x, approximate)
+
+
+def _gelu(x: Any, approximate: bool) -> Any:
+    return emit("Mul", _scaled(x, 0.5), _shifted(_share(x, approximate), 1))
+
+
+def _share(x: Any, approximate: bool) -> Any:
+    """The error function of x by the root of two, or what is near it."""
     if approximate:
         cubed = emit("Mul", x, e.square(x))
         inner = _scaled(emit("AddV2", x, _scaled(cubed, 0.044715)), float(np.sqrt(2 / np.pi)))
-        share = emit("Tanh", inner)
-    else:
-        share = emit("Erf", _scaled(x, float(np.sqrt(0.5))))
-    return emit("Mul", _scaled(x, 0.5), _shifted(share, 1))
+        return emit("Tanh", inner)
+    return emit("Erf", _scaled(x, float(np.sqrt(0.5))))
+
+
+@custom_gradient
+def _trained_gelu(x: Any, *, approximate: bool) -> tuple[Any, Callable[[Any], Any]]:
+    def back(grad: Any) -> Any:
+        share = _share(x, approximate)
+        if approximate:
+            inner = _scaled(
+                _shifted(_scaled(e.square(x), 3 * 0.044715), 1), float(np.sqrt(2 / np.pi))
+            )
+            slope = emit("Mul", inner, _shifted(e.negative(e.square(share)), 1))
+        else:
+            slope = _scaled(e.exp(_scaled(e.square(x), -0.5)), float(np.sqrt(2 / np.pi)))
+        whole = emit("AddV2", _shifted(share, 1), emit("Mul", x, slope))
+        return emit("Mul", grad, _scaled(whole, 0.5))
+
+    return _gelu(x, approximate), back
 
 
 def glu(x: Any, axis: int = -1) -> Any:

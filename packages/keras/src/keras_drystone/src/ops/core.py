@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from keras.src import tree
-from keras.src.backend.common import KerasVariable, standardize_dtype
+from keras.src.backend.common import KerasVariable, global_state, standardize_dtype
 from keras.src.backend.common.dtypes import result_type
 from keras.src.backend.common.keras_tensor import KerasTensor
 from keras.src.backend.common.stateless_scope import StatelessScope
@@ -114,6 +114,12 @@ def convert_to_numpy(x: Any) -> Any:
     if isinstance(x, KerasVariable):
         x = x.value
     return np.array(x)
+
+
+def is_training() -> bool:
+    """Whether the layer that is called is trained: then its values are gone back through."""
+    call = global_state.get_global_attribute("current_call_ctx")
+    return call is not None and bool(call.get_value("training"))
 
 
 def is_tensor(x: Any) -> bool:
