@@ -88,6 +88,7 @@ def test_a_crash_is_a_failed_test_and_the_next_one_runs(conformance: Suite) -> N
     assert "1 tests failed, 1 of them ended the process" in out
 
 
+@pytest.mark.nightly
 def test_an_exit_with_status_0_is_no_success(conformance: Suite) -> None:
     code, _, report = conformance("exits_with_zero", "optimizer: test_values_stay and identities")
     assert code == 1
@@ -106,6 +107,7 @@ def test_a_hang_is_ended(conformance: Suite) -> None:
     )
 
 
+@pytest.mark.nightly
 def test_a_crash_at_the_end_of_the_process(conformance: Suite) -> None:
     code, _, report = conformance("crashes_at_exit", "optimizer: test_an_empty_graph")
     assert code == 1
@@ -120,6 +122,7 @@ def test_lost_nodes(conformance: Suite) -> None:
     assert "product" in reason(report, "nodes_stay[CPU-preserved]")
 
 
+@pytest.mark.nightly
 def test_the_first_failure_can_be_the_last(conformance: Suite) -> None:
     _, _, report = conformance("exits_with_zero", "optimizer: test_values_stay", "-x")
     assert [row["outcome"] for row in report["results"]] == ["failed"]
