@@ -1,10 +1,10 @@
 """Fuzz what reads bytes or calls from plugins: `python -m ci.scripts.fuzz [options] [TARGET ...]`.
 
-Targets in C++ are files named *_fuzz.cc in plugin-abi/tests/fuzz and packages/base/host/tests/fuzz;
-each is built with the host's sources under ASan and UBSan with coverage feedback, and run by
-plugin-abi/tests/fuzz/driver.cc. Targets in Python are functions of ci.scripts.fuzz_python. Every
-target keeps a corpus in plugin-abi/tests/fuzz/corpus/TARGET.tar.xz; what a run adds is kept with
---keep.
+Targets in C++ are files named *_fuzz.cc in plugin-abi/tests/fuzz, packages/base/host/tests/fuzz and
+packages/network/tests/fuzz; each is built with the host's sources under ASan and UBSan with
+coverage feedback, and run by plugin-abi/tests/fuzz/driver.cc. Targets in Python are functions of
+ci.scripts.fuzz_python. Every target keeps a corpus in plugin-abi/tests/fuzz/corpus/TARGET.tar.xz;
+what a run adds is kept with --keep.
 Each run is logged to plugin-abi/tests/fuzz/log.jsonl (target, runs, seconds, finding) with --log.
 
   python -m ci.scripts.fuzz --list
@@ -33,7 +33,12 @@ from ci.scripts.project import ROOT
 
 __all__ = ["Result", "main", "run_target", "targets"]
 
-FOLDERS = (ROOT / "plugin-abi/tests/fuzz", ROOT / "packages/base/host/tests/fuzz")
+NETWORK = ROOT / "packages/network"
+FOLDERS = (
+    ROOT / "plugin-abi/tests/fuzz",
+    ROOT / "packages/base/host/tests/fuzz",
+    NETWORK / "tests/fuzz",
+)
 CORPUS = ROOT / "plugin-abi/tests/fuzz/corpus"
 LOG = ROOT / "plugin-abi/tests/fuzz/log.jsonl"
 _RUNS = re.compile(r"(\d+) runs in ([\d.]+) s")
@@ -57,11 +62,14 @@ def targets() -> dict[str, Path | None]:
 
 
 def _build(source: Path) -> Path:
-    """The target with its own code and the host's under coverage feedback."""
+    """The target with its own code and the host's under coverage feedback.
+
+    A target of drystone-network includes the sources that it fuzzes, which are no part of the host.
+    """
     sys.path[:0] = [str(ROOT / "packages/base/tests"), str(ROOT / "plugin-abi/tests")]
     import host_programs
 
-    return host_programs.build_fuzzer(source, FOLDERS[0] / "driver.cc")
+    return host_programs.build_fuzzer(source, FOLDERS[0] / "driver.cc", NETWORK / "native")
 
 
 def _run_native(name: str, source: Path, limits: Sequence[str], corpus: Path) -> Result:

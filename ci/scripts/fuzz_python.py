@@ -1,8 +1,7 @@
-"""Fuzz targets in Python: what reads a plugin's file before it is opened.
+"""Fuzz targets in Python: what reads a plugin's file before it is opened, or another task's words.
 
 A target is a function of bytes that may raise DrystoneError or ValueError and nothing else. Inputs
-are mutated
-from seeds that the target gives: real libraries, signatures and manifests.
+are mutated from seeds that the target gives: real libraries, signatures, manifests and messages.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ci.scripts.project import ROOT
 
@@ -70,6 +69,32 @@ def _manifest() -> tuple[Target, list[bytes]]:
     return _manifest.read_manifest, [b'name = "x"\nversion = "1.0"\n[abi]\nmin = "1.0"\n']
 
 
+def _wire() -> tuple[Target, list[bytes]]:
+    import numpy as np
+
+    from drystone_network.workers.wire import BadFrame, pack, unpack
+
+    arrays = [np.arange(6.0).reshape(2, 3), np.array([b"ab", b""], object), None, np.zeros(0, bool)]
+    seeds = [pack({"method": "run", "step": 3}, arrays), pack({}), pack({"a": [None]}, [None])]
+
+    def target(data: bytes) -> None:
+        with suppress(BadFrame):
+            document, arrays = unpack(data)
+            again, values = unpack(pack(document, arrays))
+            if repr(again) != repr(document) or list(map(_bits, values)) != list(
+                map(_bits, arrays)
+            ):
+                raise AssertionError("a message that was understood is another when sent again")
+
+    def _bits(array: Any) -> object:
+        if array is None:
+            return None
+        values = array.tolist() if array.dtype == object else array.tobytes()
+        return array.dtype, array.shape, values
+
+    return target, seeds
+
+
 def _tolerate(read: Callable[[str], object], text: str) -> None:
     with suppress(*_refusals()):
         read(text)
@@ -95,6 +120,7 @@ TARGETS: Final[dict[str, Callable[[], tuple[Target, list[bytes]]]]] = {
     "manifest": _manifest,
     "minisign": _minisign,
     "scanner": _scanner,
+    "wire": _wire,
 }
 
 

@@ -69,9 +69,11 @@ def _archive(checks: tuple[str, ...], *extra: str) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        (folder / "prefix.h").write_text("".join(f"#include <{name}>\n" for name in PREFIX))
-        (folder / "Makefile").write_text(_makefile(folder, flags))
-        command = ["make", "-s", "-j2", "-f", str(folder / "Makefile")]
+        makefile = folder / "Makefile"
+        if not makefile.exists():  # what is written again is newer than all that was made of it
+            (folder / "prefix.h").write_text("".join(f"#include <{name}>\n" for name in PREFIX))
+            makefile.write_text(_makefile(folder, flags))
+        command = ["make", "-s", "-j2", "-f", str(makefile)]
         done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError(done.stdout + done.stderr)
@@ -105,12 +107,16 @@ def build(source: Path, *extra: str) -> Path:
     return compile_program(source, flags=[*flags, *extra, "-lpthread", "-ldl", *whole])
 
 
-def build_fuzzer(source: Path, driver: Path) -> Path:
-    """A sanitized fuzzer of one target, with coverage feedback from it and from the host."""
+def build_fuzzer(source: Path, driver: Path, *include: Path) -> Path:
+    """A sanitized fuzzer of one target, with coverage feedback from it and from the host.
+
+    The target finds headers in the folders `include`, too.
+    """
     coverage = "-fsanitize-coverage=trace-pc"
     archive = _archive(SANITIZE, coverage)
     options = [*SANITIZE, "-O1", f"-I{SOURCES}", f"-I{HOST / 'include'}", "-c"]
-    target = compile_program(source, flags=[*options, coverage])
+    further = [f"-I{folder}" for folder in include]
+    target = compile_program(source, flags=[*options, *further, coverage])
     main = compile_program(driver, flags=[*options, "-O2"])
     program = main.with_name(f"{target.name}-{main.name}")
     whole = ["-Wl,--whole-archive", str(archive), "-Wl,--no-whole-archive"]
