@@ -1,27 +1,15 @@
 // Who calls functions of the program's: see library/of_programs.h.
 #include "library/of_programs.h"
 
-#include <mutex>
-#include <set>
 #include <string>
-#include <utility>
 
 #include "core/failure.h"
 #include "drystone/logging.h"
 #include "library/crash_report.h"
+#include "library/told_once.h"
 
 namespace drystone::host {
 namespace {
-
-bool is_new(const char* library, const char* function) {
-  struct Told {
-    std::mutex mutex;
-    std::set<std::pair<std::string, std::string>> all;
-  };
-  static auto* const told = new Told();  // plugins' threads may outlive main()
-  const std::lock_guard lock(told->mutex);
-  return told->all.emplace(library, function).second;
-}
 
 std::string refusal(const char* function) {
   return std::string("it called ") + function + ", which is for the program that embeds the host; that was refused";
@@ -32,7 +20,7 @@ std::string refusal(const char* function) {
 bool is_refused(const char* function, const void* caller) noexcept {
   const char* const library = plugin_at(caller);
   if (library == nullptr) return false;
-  if (answered(false, [&] { return is_new(library, function); })) {
+  if (answered(false, [&] { return is_first_time(library, function); })) {
     TF_Log(TF_WARNING, "plugin %s: %s", library, refusal(function).c_str());
   }
   return true;

@@ -10,9 +10,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <map>
-#include <mutex>
-#include <set>
-#include <string>
 #include <utility>
 
 #include "core/failure.h"
@@ -22,23 +19,9 @@
 #include "library/crash_report.h"
 #include "library/kept_file.h"
 #include "library/redirect.h"
+#include "library/told_once.h"
 
 namespace drystone::host {
-namespace {
-
-// Whether this is the first time of a plugin and what it does, which is said then.
-bool is_new(const char* library, const char* what) {
-  struct Told {
-    std::mutex mutex;
-    std::set<std::pair<std::string, std::string>> all;
-  };
-  static auto* const told = new Told();  // plugins' threads may outlive main()
-  const std::lock_guard lock(told->mutex);
-  return told->all.emplace(library, what).second;
-}
-
-}  // namespace
-
 bool may_change_handler(int number, const void* caller) {
   switch (number) {
     case SIGINT: return may_change("the handler of SIGINT", caller);
@@ -59,7 +42,7 @@ bool may_change(const char* what, const void* caller) {
 bool may_change_for_good(const char* what, const void* caller) {
   if (is_forked_copy()) return true;
   const char* const library = plugin_at(caller);
-  if (library != nullptr && answered(false, [&] { return is_new(library, what); })) {
+  if (library != nullptr && answered(false, [&] { return is_first_time(library, what); })) {
     TF_Log(TF_WARNING, "plugin %s: it tried to change %s, which is the program's; that was refused", library, what);
   }
   errno = EPERM;
