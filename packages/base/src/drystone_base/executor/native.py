@@ -256,7 +256,7 @@ def _of_plugin(said: Said) -> KernelError:
     return plugin_failure(
         said.text(NODE), said.text(OP), said.text(KERNEL), said.text(LIBRARY),
         said.found, said.status,
-        verb="cannot be made by" if said.text(FUNCTION) == "DS_NewPlan" else "failed in",
+        making=said.text(FUNCTION) == "DS_NewPlan",
     )  # fmt: skip
 
 

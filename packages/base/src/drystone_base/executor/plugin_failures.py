@@ -15,6 +15,9 @@ __all__ = ["failed_check", "plugin_failure"]
 _REFUSED_CALL: Final = re.compile(r"(?:TF|TP|SE|DS)_[A-Za-z]+: ")
 """How the words of the host begin where it refuses a call of the interface."""
 _LEFT_OUT: Final = "DRYSTONE_PLUGINS_DISABLE leaves a plugin out"
+_NOT_MADE: Final = "change the node's attributes, or place it on another device"
+_OF_RUNS: Final = ("FAILED_PRECONDITION", "INVALID_ARGUMENT", "OUT_OF_RANGE")
+"""Statuses whose usual remedies are about what runs and is fed."""
 
 
 def failed_check(name: str, said: Said) -> KernelError:
@@ -41,15 +44,21 @@ def plugin_failure(
     text: str,
     status: str,
     *,
-    verb: str = "failed in",
+    making: bool = False,
 ) -> KernelError:
-    """The error of a plugin's kernel: which, for which node, and what it says."""
+    """The error of a plugin's kernel: which, for which node, and what it says.
+
+    With `making` it could not even be made: nothing was fed to it.
+    """
     if _REFUSED_CALL.match(text):
         remedy = f"tell its authors that it misuses the interface; {_LEFT_OUT}"
+    elif making and status in _OF_RUNS:
+        remedy = _NOT_MADE
     elif status == "INVALID_ARGUMENT":
         remedy = remedy_for(status)
     else:
         remedy = remedy_for(status, _LEFT_OUT)
+    verb = "cannot be made by" if making else "failed in"
     return KernelError(
         f"node {node!r} ({op}) {verb} kernel {kernel!r} of {library}",
         details={**at_node(node, op), KERNEL: kernel, LIBRARY: library},

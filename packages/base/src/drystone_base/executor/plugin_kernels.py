@@ -184,9 +184,7 @@ class PluginKernel:
             ):
                 made: int = _new(self.candidate.id, node_bytes, op_bytes, None, status.pointer)
         except HostError as error:
-            raise self._failure(
-                "cannot be made by", error.sentence, error.status, error.details
-            ) from error
+            raise self._failure(error.sentence, error.status, error.details, making=True) from error
         return made
 
     # ---- running -------------------------------------------------------------------------------
@@ -297,7 +295,7 @@ class PluginKernel:
         _delete_tensor(handle)
         if variable is None:
             raise self._failure(
-                "failed in", "a resource output that is none of the node's inputs", "UNIMPLEMENTED"
+                "a resource output that is none of the node's inputs", "UNIMPLEMENTED"
             )
         return handle_array(ResourceHandle("variable", variable.name, "", variable))
 
@@ -307,24 +305,27 @@ class PluginKernel:
         """What a run's status says."""
         said = said_by(status)
         if CHECK not in said.payloads:
-            return self._failure("failed in", said.found, said.status, said.details)
+            return self._failure(said.found, said.status, said.details)
         failure = failed_check(f"node {self.node!r} ({self.candidate.op})", said)
         of_kernel = {KERNEL: self.candidate.name, LIBRARY: self.candidate.library}
         failure.add_details({**at_node(self.node, self.candidate.op), **of_kernel, **said.details})
         return failure
 
     def _failure(
-        self, verb: str, text: str, status: str, details: Mapping[str, Value] = _NO_DETAILS
+        self,
+        text: str,
+        status: str,
+        details: Mapping[str, Value] = _NO_DETAILS,
+        *,
+        making: bool = False,
     ) -> KernelError:
-        kernel = self.candidate
-        failure = plugin_failure(
-            self.node, kernel.op, kernel.name, kernel.library, text, status, verb=verb
-        )
+        of = self.candidate
+        failure = plugin_failure(self.node, of.op, of.name, of.library, text, status, making=making)
         failure.add_details(details)
         return failure
 
     def _refused(self, k: int, error: HostError) -> KernelError:
-        failure = self._failure("failed in", f"input {k}: {error.found}", error.status)
+        failure = self._failure(f"input {k}: {error.found}", error.status)
         failure.needed, failure.inner = error.needed, error
         failure.args = (failure.render(),)
         return failure

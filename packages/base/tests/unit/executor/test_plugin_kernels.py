@@ -361,6 +361,7 @@ def test_a_node_that_the_plugin_does_not_accept_fails_when_it_is_prepared() -> N
         run("TestScale", np.array([1], np.float32), factor=-1.0)
     assert caught.value.status == "INVALID_ARGUMENT"
     assert "factor must not be negative" in caught.value.found
+    assert caught.value.remedy.startswith("change the node's attributes, or place it on another")
 
 
 def test_an_output_that_is_not_set_is_an_error() -> None:
