@@ -11,6 +11,7 @@ constexpr std::int64_t kRows = 1024;       // rows that are folded at once
 constexpr std::int64_t kColumns = 2048;    // columns of which states are kept near
 constexpr std::int64_t kNarrow = 32;       // rows shorter than this are taken several at a time
 constexpr std::int64_t kTogether = 64;     // elements of several rows
+constexpr std::int64_t kShort = 1024;      // runs up to this are added up before they are folded
 
 std::int64_t offset_of(const std::vector<Walk>& walks, std::int64_t index) {
   std::int64_t out = 0;
@@ -104,6 +105,45 @@ void reduce_columns(Call& call, const Fold& fold, const Reduction& shape, const 
   fold.join(states, parts, shape.outer * shape.width);
 }
 
+// One state of several runs. Short ones become one run first, element by element: to fold each takes
+// longer than to read it.
+class Runs {
+ public:
+  Runs(const Fold& fold, const Reduction& shape)
+      : fold_(fold), shape_(shape), short_(shape.run <= kShort && shape.rows >= 4) {}
+
+  void fold(const char* base, void* state) {
+    fold_.clear(state, 1);
+    const std::int64_t step = short_ ? shape_.reduced.back().dim : 1;
+    for (std::int64_t row = 0; row < shape_.rows; row += step) {
+      const char* x = at(base, offset_of(shape_.reduced, row), fold_.in_size);
+      if (short_) {
+        add_up(x, state);
+      } else {
+        fold_.runs(x, shape_.run, 1, room_);
+        fold_.join(state, room_, 1);
+      }
+    }
+  }
+
+ private:
+  void add_up(const char* x, void* state) {
+    const auto [rows, stride] = shape_.reduced.back();
+    for (std::int64_t row = 0; row < rows; row += kRows) {
+      fold_.clear(room_, shape_.run);
+      const char* from = at(x, row * stride, fold_.in_size);
+      fold_.rows(from, stride, std::min(kRows, rows - row), shape_.run, room_);
+      join_all(fold_, room_, shape_.run, 1);
+      fold_.join(state, room_, 1);
+    }
+  }
+
+  const Fold& fold_;
+  const Reduction& shape_;
+  const bool short_;
+  alignas(64) char room_[kShort * 16];
+};
+
 void reduce_runs(const Fold& fold, const Reduction& shape, const char* x, void* states) {
   parallel(shape.outer, 1 + shape.each / 8, [&](std::int64_t begin, std::int64_t end) {
     if (shape.rows == 1) {
@@ -111,14 +151,10 @@ void reduce_runs(const Fold& fold, const Reduction& shape, const char* x, void* 
                 at(states, begin, fold.state_size));
       return;
     }
-    alignas(64) char room[16];
-    fold.clear(at(states, begin, fold.state_size), end - begin);
+    Runs runs(fold, shape);
     for (std::int64_t k = begin; k < end; ++k) {
       const char* base = at(x, offset_of(shape.kept, k), fold.in_size);
-      for (std::int64_t row = 0; row < shape.rows; ++row) {
-        fold.runs(at(base, offset_of(shape.reduced, row), fold.in_size), shape.run, 1, room);
-        fold.join(at(states, k, fold.state_size), room, 1);
-      }
+      runs.fold(base, at(states, k, fold.state_size));
     }
   });
 }

@@ -61,6 +61,15 @@ bool each_plane(const Pool& given, bool channels_first, Work&& work) {
   }
 }
 
+// The same for a worker that makes one number of each window.
+template <class T, template <class> class Worker>
+bool pool_planes(const Pool& p, bool channels_first, const Tensor& x, T* to) {
+  return each_plane<T, Worker>(p, channels_first, [&](auto& worker, std::int64_t plane) {
+    const std::int64_t at = plane * p.places();
+    worker.pool(x.as<T>() + at, x.count() - at - p.places(), to + plane * p.windows());
+  });
+}
+
 template <class T>
 T greater(T best, T x) {
   const Wide<T> wide = widen(x);
@@ -139,11 +148,7 @@ class MaxPool {
     const Pool p = windows_.place(x.dims(), ksize, strides);
     const T* from = x.as<T>();
     T* to = call.output(0, p.result).template write<T>();
-    const auto by_row = [&](auto& maxima, std::int64_t plane) {
-      const std::int64_t at = plane * p.places();
-      maxima.pool(from + at, x.count() - at - p.places(), to + plane * p.windows());
-    };
-    if (each_plane<T, PlaneMaxima>(p, windows_.channels_first(), by_row)) return;
+    if (pool_planes<T, PlaneMaxima>(p, windows_.channels_first(), x, to)) return;
     along_channels<T, 1>(p, windows_.channels_first(), {{{from, p.places()}}}, to, p.windows(),
                          [](const Pool& some, const auto& x, T* y) { max_windows(some, x[0], y); });
   }
@@ -163,11 +168,7 @@ class AvgPool {
     const Pool p = windows_.place(x.dims());
     const T* from = x.as<T>();
     T* to = call.output(0, p.result).template write<T>();
-    const auto by_row = [&](auto& averages, std::int64_t plane) {
-      const std::int64_t at = plane * p.places();
-      averages.pool(from + at, x.count() - at - p.places(), to + plane * p.windows());
-    };
-    if (each_plane<T, PlaneAverages>(p, windows_.channels_first(), by_row)) return;
+    if (pool_planes<T, PlaneAverages>(p, windows_.channels_first(), x, to)) return;
     along_channels<T, 1>(p, windows_.channels_first(), {{{from, p.places()}}}, to, p.windows(),
                          [](const Pool& some, const auto& x, T* y) { average(some, x[0], y); });
   }
