@@ -1,5 +1,9 @@
 // The op TvmRuntime: a function of a library of compiled functions, as a node of a graph.
+#include <array>
+#include <cstddef>
 #include <cstdlib>
+#include <memory_resource>
+#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -65,9 +69,13 @@ class TvmRuntime {
  protected:
   Error compute_on(KernelContext& call, DLDevice device, cuda::Call* work = nullptr) const {
     const std::size_t inputs = input_types_.size();
-    std::vector<Tensor> kept;
-    kept.reserve(inputs + output_types_.size());
-    Arguments arguments(device, inputs + output_types_.size(), work);
+    const std::size_t all = inputs + output_types_.size();
+    // Most calls are of a few tensors: what describes them is in the frame of this function.
+    alignas(std::max_align_t) std::array<std::byte, kUsualCall> room;
+    std::pmr::monotonic_buffer_resource memory(room.data(), room.size());
+    std::pmr::vector<Tensor> kept(&memory);
+    kept.reserve(all);
+    Arguments arguments(device, all, &memory, work);
     for (std::size_t i = 0; i < inputs; ++i) {
       Result<Tensor> tensor = call.input(static_cast<int>(i));
       if (!tensor.ok()) return tensor.error();
@@ -173,7 +181,7 @@ class TvmRuntime {
   }
 
   // Stated, given as an input, or the first input's.
-  Result<std::vector<std::int64_t>> output_dims(KernelContext& call, const std::vector<Tensor>& inputs,
+  Result<std::vector<std::int64_t>> output_dims(KernelContext& call, std::span<const Tensor> inputs,
                                                 std::size_t index) const {
     if (!shapes_.empty()) return stated_dims(inputs, index);
     if (num_shapes_ == 0) return inputs[0].dims();
@@ -192,7 +200,7 @@ class TvmRuntime {
   }
 
   // A stated shape, in which each unknown size is that of an axis of an input.
-  Result<std::vector<std::int64_t>> stated_dims(const std::vector<Tensor>& inputs, std::size_t index) const {
+  Result<std::vector<std::int64_t>> stated_dims(std::span<const Tensor> inputs, std::size_t index) const {
     std::size_t next = 0;
     for (std::size_t i = 0; i < index; ++i) {
       for (const std::int64_t size : shapes_[i].dims()) next += size < 0 ? 2 : 0;
@@ -212,6 +220,8 @@ class TvmRuntime {
     }
     return dims;
   }
+
+  static constexpr std::size_t kUsualCall = 2048;  // bytes that describe the tensors of one
 
   std::shared_ptr<Library> library_;
   Function function_ = nullptr;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <memory_resource>
 #include <optional>
 #include <vector>
 
@@ -22,9 +23,11 @@ std::optional<DLDataType> dlpack_dtype(TF_DataType dtype);
 // The arguments of one call. Tensors that are added must outlive it.
 class Arguments {
  public:
-  // Of `most` tensors at most. `call`: tensors of the host are copied to the device of this call of
-  // CUDA, and results back; null for tensors that are where the function is to find them.
-  Arguments(DLDevice device, std::size_t most, cuda::Call* call = nullptr) : device_(device), call_(call) {
+  // Of `most` tensors at most, described in `memory`. `call`: tensors of the host are copied to the
+  // device of this call of CUDA, and results back; null for tensors that are where the function is to
+  // find them.
+  Arguments(DLDevice device, std::size_t most, std::pmr::memory_resource* memory, cuda::Call* call = nullptr)
+      : device_(device), call_(call), tensors_(memory), sizes_(memory), values_(memory) {
     tensors_.reserve(most);
     values_.reserve(most);
     sizes_.reserve(kUsualSizes * most);
@@ -52,9 +55,9 @@ class Arguments {
   cuda::Call* call_;
   static constexpr std::size_t kUsualSizes = 8;  // and strides of a tensor
 
-  std::vector<DLTensor> tensors_;
-  std::vector<std::int64_t> sizes_;  // of each tensor its sizes, then its strides
-  std::vector<Any> values_;
+  std::pmr::vector<DLTensor> tensors_;
+  std::pmr::vector<std::int64_t> sizes_;  // of each tensor its sizes, then its strides
+  std::pmr::vector<Any> values_;
   std::vector<Memory> copies_;
   std::vector<std::pair<TF_Tensor*, const void*>> copied_outputs_;
 };

@@ -64,7 +64,7 @@ class KernelContext {
   // Fresh memory for an output, already set as that output; fill it before the kernel is done.
   Result<Tensor> output(int index, const std::vector<std::int64_t>& dims) const {
     const TF_DataType dtype = output_dtype(index);
-    const std::int64_t count = Shape(dims).element_count();
+    const std::int64_t count = Shape::count_of(dims);
     const std::size_t size = dtype == TF_STRING ? sizeof(TF_TString) : TF_DataTypeSize(dtype);
     if (count < 0 || size == 0 || static_cast<std::size_t>(count) > SIZE_MAX / size) {
       return invalid_argument("output " + std::to_string(index) + " cannot have these dimensions");

@@ -78,13 +78,17 @@ class Shape {
     return known_rank_;
   }
   // The product of the sizes; kUnknownDim when one is unknown or the product does not fit.
-  std::int64_t element_count() const {
-    if (!fully_defined()) return kUnknownDim;
-    std::int64_t count = 1;
-    for (std::int64_t size : dims_) {
-      if (size == 0) return 0;
+  std::int64_t element_count() const { return known_rank_ ? count_of(dims_) : kUnknownDim; }
+  // The same of dimensions that are in no shape.
+  static std::int64_t count_of(const std::vector<std::int64_t>& dims) {
+    bool empty = false;
+    for (std::int64_t size : dims) {
+      if (size < 0) return kUnknownDim;
+      empty = empty || size == 0;
     }
-    for (std::int64_t size : dims_) {
+    if (empty) return 0;
+    std::int64_t count = 1;
+    for (std::int64_t size : dims) {
       if (count > INT64_MAX / size) return kUnknownDim;
       count *= size;
     }

@@ -30,7 +30,7 @@ class Tensor {
 
   // With fresh memory, whose elements are undefined. Fails for dims that do not fit.
   static Result<Tensor> allocate(TF_DataType dtype, const std::vector<std::int64_t>& dims) {
-    const std::int64_t count = Shape(dims).element_count();
+    const std::int64_t count = Shape::count_of(dims);
     const std::size_t size =
         dtype == TF_STRING ? sizeof(TF_TString) : TF_DataTypeSize(dtype);
     if (count < 0 || size == 0 || static_cast<std::size_t>(count) > SIZE_MAX / size) {
@@ -61,6 +61,7 @@ class Tensor {
   std::int64_t dim(int index) const { return TF_Dim(get(), index); }
   std::vector<std::int64_t> dims() const {
     std::vector<std::int64_t> out;
+    if (rank() > 0) out.reserve(static_cast<std::size_t>(rank()));
     for (int i = 0; i < rank(); ++i) out.push_back(dim(i));
     return out;
   }
