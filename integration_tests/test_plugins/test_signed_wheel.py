@@ -80,6 +80,7 @@ def test_a_new_project_is_checked_signed_and_loaded(
         uninstall(env, wheel)
 
 
+@pytest.mark.nightly
 def test_a_build_fails_where_the_check_does(
     env: InstalledEnv, wheels: list[Path], tmp_path: Path
 ) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from integration_tests.support import DATA, InstalledEnv, shared_environment
 
+pytestmark = pytest.mark.cases_in_gate(2)
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
 BLOCK = re.compile(r"(?m)^```python$")
