@@ -3,7 +3,7 @@
 Each package is built into an sdist and, from that, into a wheel; FOLDER is emptied first. Builds
 run beside each other, the longest first, once drystone-plugin-abi is there, which native ones need.
 --quick is for work on a checkout: wheels of the tree without sdists, kernels for this machine's
-level of instructions only, the host library optimized less, and the headers of the standard library
+level of instructions only, all but kernels optimized less, and the headers of the standard library
 compiled once; objects are kept in .drystone-env/build. A release is built without it, and each
 wheel has its bill of materials. With --alone a package that can be Python alone gets a wheel of
 that, too, in FOLDER/alone, where nothing takes it for the one of this machine. Needs `uv`.
@@ -37,10 +37,14 @@ __all__ = [
 ]
 
 CONTRACT = "plugin-abi"
+# What computes nothing is optimized for releases: -O2 takes at least a third longer to compile it.
+_LIGHT = {"CMAKE_CXX_FLAGS_RELEASE": "-O1 -DNDEBUG"}
+_HEADERS = {"DRYSTONE_PRECOMPILED_HEADERS": "ON"}
 QUICK = {
-    # The host computes nothing: -O3 takes a third longer to compile it, and is for releases.
-    "base": {"DRYSTONE_PRECOMPILED_HEADERS": "ON", "CMAKE_CXX_FLAGS_RELEASE": "-O2 -DNDEBUG"},
-    "cpu": {"DRYSTONE_PRECOMPILED_HEADERS": "ON", "DRYSTONE_CPU_LEVELS": "native"},
+    "base": _LIGHT | _HEADERS,
+    "cpu": {"DRYSTONE_CPU_LEVELS": "native"} | _HEADERS,
+    "filesystem": _LIGHT,
+    "network": _LIGHT,
 }
 LONGEST = ("cpu", "base")
 ALONE = {"DRYSTONE_PURE": "1"}
