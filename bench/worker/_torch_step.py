@@ -61,6 +61,7 @@ def _step(
     forward = torch.compile(module) if compiled else module
 
     def reset() -> None:
+        optimizer.state.clear()  # the momentum of steps that were tried, too
         with torch.no_grad():
             for target, value in zip(module.keras_order(), weights, strict=True):
                 target.copy_(value.reshape(target.shape))
