@@ -1,4 +1,5 @@
 // Average and maximum pooling.
+#include <iterator>
 #include <limits>
 
 #include "core/family.h"
@@ -12,11 +13,16 @@
 namespace drystone::cpu {
 namespace {
 
-// Images of the op's rank: [N, H, W, C], or with one more dimension where `kSpatial` is 3.
-template <int kSpatial>
-void check_rank(const Tensor& x) {
-  require(x.rank() == kSpatial + 2, "the input's rank must fit");
+// Images of the op's rank: [N, H, W, C], or with one more dimension where `spatial` is 3.
+void check_rank(const Tensor& x, int spatial) {
+  require(x.rank() == spatial + 2, "the input's rank must fit");
 }
+
+// A kernel that is told how many dimensions of space its op has: compiled once for all of them.
+template <class Kernel, int kSpatial>
+struct In : Kernel {
+  explicit In(const Node& node) : Kernel(node, kSpatial) {}
+};
 
 // body(image, window, part) for the windows of rows [begin, end), which are counted through all
 // images.
@@ -129,19 +135,19 @@ Dims four(const Tensor& input) {
   return {input.as<std::int32_t>(), input.as<std::int32_t>() + 4};
 }
 
-template <class T, int kSpatial>
+template <class T>
 class MaxPool {
  public:
-  explicit MaxPool(const Node& node) : windows_(node) {}
+  MaxPool(const Node& node, int spatial) : windows_(node), spatial_(spatial) {}
 
   void compute(Call& call) const {
     const Tensor x = call.input(0);
-    check_rank<kSpatial>(x);
+    check_rank(x, spatial_);
     const bool given = call.inputs() == 3;
     const Dims ksize = given ? four(call.input(1)) : windows_.ksize();
     const Dims strides = given ? four(call.input(2)) : windows_.strides();
-    const std::size_t channel = windows_.channels_first() ? 1 : kSpatial + 1;
-    if (!windows_.channels_first() && ksize.size() == kSpatial + 2 && ksize[channel] > 1) {
+    const std::size_t channel = windows_.channels_first() ? 1 : spatial_ + 1;
+    if (!windows_.channels_first() && std::ssize(ksize) == spatial_ + 2 && ksize[channel] > 1) {
       max_channels<T>(call, x, ksize, strides);
       return;
     }
@@ -155,16 +161,17 @@ class MaxPool {
 
  private:
   PoolWindows windows_;
+  int spatial_;
 };
 
-template <class T, int kSpatial>
+template <class T>
 class AvgPool {
  public:
-  explicit AvgPool(const Node& node) : windows_(node) {}
+  AvgPool(const Node& node, int spatial) : windows_(node), spatial_(spatial) {}
 
   void compute(Call& call) const {
     const Tensor x = call.input(0);
-    check_rank<kSpatial>(x);
+    check_rank(x, spatial_);
     const Pool p = windows_.place(x.dims());
     const T* from = x.as<T>();
     T* to = call.output(0, p.result).template write<T>();
@@ -198,6 +205,7 @@ class AvgPool {
   }
 
   PoolWindows windows_;
+  int spatial_;
 };
 
 void check_gradient(const Tensor& dy, const Pool& p) {
@@ -225,7 +233,7 @@ class MaxPoolGrad {
   void compute(Call& call) const {
     const Tensor x = call.input(0);
     const Tensor dy = call.input(2);
-    check_rank<2>(x);
+    check_rank(x, 2);
     const bool given = call.inputs() == 5;
     const Pool p = given ? windows_.place(x.dims(), four(call.input(3)), four(call.input(4)))
                          : windows_.place(x.dims());
@@ -309,16 +317,16 @@ class MaxPoolGrad {
   PoolWindows windows_;
 };
 
-template <class T, int kSpatial>
+template <class T>
 class AvgPoolGrad {
  public:
-  explicit AvgPoolGrad(const Node& node) : windows_(node) {}
+  AvgPoolGrad(const Node& node, int spatial) : windows_(node), spatial_(spatial) {}
 
   void compute(Call& call) const {
     const Tensor sizes = call.input(0);
     const Tensor dy = call.input(1);
-    check_rank<kSpatial>(dy);
-    require(sizes.rank() == 1 && sizes.count() == kSpatial + 2,
+    check_rank(dy, spatial_);
+    require(sizes.rank() == 1 && sizes.count() == spatial_ + 2,
             "orig_input_shape must have one entry per dimension");
     const Dims dims(sizes.as<std::int32_t>(), sizes.as<std::int32_t>() + sizes.count());
     for (const std::int64_t dim : dims) require(dim >= 0, "orig_input_shape must not be negative");
@@ -363,12 +371,13 @@ class AvgPoolGrad {
   }
 
   PoolWindows windows_;
+  int spatial_;
 };
 
 template <class T>
 void add_max(TF_DataType dtype) {
-  add<MaxPool<T, 2>>("MaxPool", {{"T", {dtype}}});
-  add<MaxPool<T, 2>>("MaxPoolV2", {{"T", {dtype}}});
+  add<In<MaxPool<T>, 2>>("MaxPool", {{"T", {dtype}}});
+  add<In<MaxPool<T>, 2>>("MaxPoolV2", {{"T", {dtype}}});
 }
 
 template <class T>
@@ -380,15 +389,15 @@ void add_max_with_gradient(TF_DataType dtype) {
 
 template <class T>
 void add_average(TF_DataType dtype) {
-  add<AvgPool<T, 2>>("AvgPool", {{"T", {dtype}}});
-  add<AvgPool<T, 3>>("AvgPool3D", {{"T", {dtype}}});
+  add<In<AvgPool<T>, 2>>("AvgPool", {{"T", {dtype}}});
+  add<In<AvgPool<T>, 3>>("AvgPool3D", {{"T", {dtype}}});
 }
 
 template <class T>
 void add_average_with_gradient(TF_DataType dtype) {
   add_average<T>(dtype);
-  add<AvgPoolGrad<T, 2>>("AvgPoolGrad", {{"T", {dtype}}});
-  add<AvgPoolGrad<T, 3>>("AvgPool3DGrad", {{"T", {dtype}}});
+  add<In<AvgPoolGrad<T>, 2>>("AvgPoolGrad", {{"T", {dtype}}});
+  add<In<AvgPoolGrad<T>, 3>>("AvgPool3DGrad", {{"T", {dtype}}});
 }
 
 }  // namespace
@@ -398,7 +407,7 @@ const Family registered([] {
   add_average_with_gradient<double>(TF_DOUBLE);
   add_average<Half>(TF_HALF);
   add_average<BFloat16>(TF_BFLOAT16);
-  add<MaxPool<float, 3>>("MaxPool3D", {{"T", {TF_FLOAT}}});
+  add<In<MaxPool<float>, 3>>("MaxPool3D", {{"T", {TF_FLOAT}}});
   add_max_with_gradient<float>(TF_FLOAT);
   add_max_with_gradient<double>(TF_DOUBLE);
   add_max_with_gradient<Half>(TF_HALF);
