@@ -99,14 +99,14 @@ EXPORT int cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t size, void* stre
   return 0;
 }
 EXPORT int cuStreamSynchronize(void* stream) {
-  if (stream == NULL || fails("cuStreamSynchronize")) return 700;
+  const int broken = stream == NULL || fails("cuStreamSynchronize");  // then nothing queued runs, ever
   for (int i = 0; i < queued; ++i) {
-    if (queue[i].kind == 0) run(&queue[i]);
-    if (queue[i].kind == 1) memcpy(queue[i].to, queue[i].from, queue[i].size);
+    if (queue[i].kind == 0 && !broken) run(&queue[i]);
+    if (queue[i].kind == 1 && !broken) memcpy(queue[i].to, queue[i].from, queue[i].size);
     if (queue[i].kind == 2) free(queue[i].to);
   }
   queued = 0;
-  return 0;
+  return broken ? 700 : 0;
 }
 EXPORT int cuModuleLoadData(void** module, const void* code) {
   const uint32_t fatbin = 0xBA55ED50;
