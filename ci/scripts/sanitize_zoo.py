@@ -31,7 +31,9 @@ _OPTIONS: Final = (
 """Last words of what crashes on purpose are the host's, so the sanitizer handles no signals; it
 ends a process as the C library does, and tests wait for that."""
 _FRAME: Final = re.compile(r"^\s*#\d+ 0x[0-9a-f]+ (?:in )?(.*)$")
-_ON_THE_WAY: Final = ("__interceptor_", "libasan.so", "drystone::host::FreedBlocks::")
+_ON_THE_WAY: Final = (
+    "__interceptor_", "libasan.so", "drystone::host::FreedBlocks::", "/redirected_memory.cc:",
+)  # fmt: skip
 """What the C library's function was called by on the plugin's behalf."""
 _PLUGINS: Final = "/drystone-compiled-"
 

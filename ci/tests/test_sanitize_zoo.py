@@ -18,7 +18,9 @@ PLUGIN = (
 )
 FREES = PLUGIN.replace(
     "    #1",
-    "    #1 0x7f90 in drystone::host::FreedBlocks::take(void*, void (*)(void*)) f.cc:32\n    #2",
+    "    #1 0x7f90 in drystone::host::FreedBlocks::take(void*, void (*)(void*)) f.cc:32\n"
+    "    #2 0x7f90 in give_back ../host/src/library/redirected_memory.cc:18\n"
+    "    #3 0x7f90 in freed ../host/src/library/redirected_memory.cc:21\n    #4",
 )
 HOST = PLUGIN.replace("    #1", "    #1 0x7f91 in TF_DeleteStatus status.cc:159\n    #2")
 
