@@ -105,10 +105,16 @@ def test_a_program_for_several_is_given_the_number_of_ours() -> None:
     check(run(exported(TWO, platforms=["CUDA", "CPU"])))
 
 
-def test_without_the_backend_the_text_says_how() -> None:
+def test_without_the_package_the_text_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("drystone_base.executor.plan.kernel_of_package", lambda _op: None)
     with pytest.raises(ds.UnsupportedOp, match="pip install drystone-pjrt") as caught:
         ds.Session(exported(), ds.SessionConfig(subgraphs="off")).run(FETCHES, FEEDS)
     assert 'SessionConfig(subgraphs="pjrt")' in caught.value.remedy
+
+
+def test_without_the_backend_numpy_computes() -> None:
+    """Where nobody asks for a compiler: decision 0108."""
+    check(ds.Session(exported(), ds.SessionConfig(subgraphs="off")).run(FETCHES, FEEDS))
 
 
 @pytest.mark.parametrize(

@@ -34,9 +34,8 @@ _aligned = declare("TF_TensorIsAligned", ctypes.c_bool, ctypes.c_void_p)
 _size = declare("TF_DataTypeSize", ctypes.c_size_t, ctypes.c_int)
 _copy = declare("TF_StringCopy", None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
 _allocate = declare(
-    "TF_AllocateTensor", ctypes.c_void_p,
-    ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t,
-)  # fmt: skip
+    "TF_AllocateTensor", ctypes.c_void_p, *(ctypes.c_int, ctypes.c_void_p) * 2, ctypes.c_size_t
+)
 
 
 @pytest.fixture(autouse=True)
@@ -45,7 +44,8 @@ def nothing_leaks() -> Any:
     yield
     if live_objects() != before:
         gc.collect()
-    assert live_objects() == before
+    now = live_objects()  # fewer of a kind where a thread of an earlier test gives one back
+    assert not {kind: now[kind] - before[kind] for kind in now if now[kind] > before[kind]}
     assert tensors.held() == held
 
 
