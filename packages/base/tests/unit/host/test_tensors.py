@@ -34,18 +34,18 @@ _aligned = declare("TF_TensorIsAligned", ctypes.c_bool, ctypes.c_void_p)
 _size = declare("TF_DataTypeSize", ctypes.c_size_t, ctypes.c_int)
 _copy = declare("TF_StringCopy", None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t)
 _allocate = declare(
-    "TF_AllocateTensor", ctypes.c_void_p, *(ctypes.c_int, ctypes.c_void_p) * 2, ctypes.c_size_t
-)
+    "TF_AllocateTensor", ctypes.c_void_p,
+    ctypes.c_int, ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t,
+)  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
 def nothing_leaks() -> Any:
     before, held = live_objects(), tensors.held()
     yield
-    if live_objects() != before:
+    if live_objects() != before:  # fewer where a thread of an earlier test gave one back
         gc.collect()
-    now = live_objects()  # fewer of a kind where a thread of an earlier test gives one back
-    assert not {kind: now[kind] - before[kind] for kind in now if now[kind] > before[kind]}
+    assert not {k: n - before[k] for k, n in live_objects().items() if n > before[k]}
     assert tensors.held() == held
 
 
