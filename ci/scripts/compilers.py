@@ -38,7 +38,9 @@ MACROS: dict[str, tuple[str, ...]] = {
     "filesystem_full.c": ('-DSCHEME="any"',),
     "filesystem_registration.c": ('-DSCHEME="any"',),
     "host_state.c": ("-DWHEN=kOpened",),
+    "hostile_doors.c": ("-DEND=0",),
     "kernels_throws.cc": ("-DWHERE=1",),
+    "many_registrations.c": ("-DKIND=1", "-DCOUNT=2", '-DNAME="Many%d"'),
     "optimizer_rfc.c": ("-DJUNK=0",),
 }
 """What tests define for a source that cannot do without."""

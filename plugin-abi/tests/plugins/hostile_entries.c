@@ -46,7 +46,7 @@ static void (*resolve(void))(void) {
   return NULL;
 }
 TF_CAPI_EXPORT void zoo_resolved(void) __attribute__((ifunc("resolve")));
-static void (*const volatile needs_it)(void) = zoo_resolved;
+__attribute__((used)) static void (*const volatile needs_it)(void) = zoo_resolved;
 #endif
 #if BAD == 13
 static int descend(int depth) {

@@ -65,7 +65,7 @@ static void freed(void* state, TF_OpKernelContext* ctx) {
   const int64_t how = ((struct Node*)state)->how;
   const int64_t dims[1] = {6};
   TF_Status* status = TF_NewStatus();
-  char* block = aligned_alloc(kAlignment, 2 * kAlignment);
+  char* volatile block = aligned_alloc(kAlignment, 2 * kAlignment);
   memset(block, 0, 2 * kAlignment);
   if (how == 2) free(block);
   TF_Tensor* made = TF_NewTensor(TF_FLOAT, dims, 1, how == 0 ? block : block + kBeside, 24, keep, NULL);
