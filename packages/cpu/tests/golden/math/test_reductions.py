@@ -16,6 +16,7 @@ SHAPES = [
     (33, 1500),
     (2, 5000),
     (5000, 2, 3),
+    (6, 4, 300),
     (3, 1100, 70),
     (4, 3, 5, 2, 3),
     (2, 1, 3, 1, 2, 2, 1, 2),
@@ -25,7 +26,7 @@ SHAPES = [
 
 
 def _axes(rank: int, rng: np.random.Generator) -> list[list[int]]:
-    some = [[], list(range(rank))]
+    some = [[], list(range(rank)), list(range(0, rank, 2))]  # the last: short runs of many rows
     for _ in range(6):
         chosen = [a for a in range(rank) if rng.random() < 0.5]
         some.append([a - rank if rng.random() < 0.5 else a for a in chosen])
