@@ -29,9 +29,14 @@ struct FoldLoops {
       for (std::int64_t k = 0; k < count; ++k) out = Op::join(out, Op::take(x[k]));
       return out;
     }
+    return halves(x, count);
+  }
+
+  // Not within itself, or in all that calls it: that takes seconds to compile and no less to run.
+  [[gnu::noinline]] static State halves(const In* x, std::int64_t count) {
     if (count > kBase) {
       const std::int64_t half = count / 2 / kLanes * kLanes;
-      return Op::join(run(x, half), run(x + half, count - half));
+      return Op::join(halves(x, half), halves(x + half, count - half));
     }
     State lanes[kLanes];
     for (std::int64_t k = 0; k < kLanes; ++k) lanes[k] = Op::neutral();

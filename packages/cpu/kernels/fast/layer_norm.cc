@@ -9,6 +9,29 @@
 namespace drystone::cpu {
 namespace {
 
+  // The deviation is that of what is left without the mean: nothing cancels.
+  template <class W>
+void normalize_row(const W* x, std::int64_t width, const W* scale, const W* offset, W epsilon, W* y) {
+    const W mean = FoldLoops<SumFold<W>>::run(x, width) / static_cast<W>(width);
+#pragma GCC ivdep
+    for (std::int64_t k = 0; k < width; ++k) y[k] = x[k] - mean;
+    const W variance = FoldLoops<SquaresFold<W>>::run(y, width) / static_cast<W>(width);
+    const W factor = W(1) / std::sqrt(variance + epsilon);
+    if (scale != nullptr && offset != nullptr) {
+#pragma GCC ivdep
+      for (std::int64_t k = 0; k < width; ++k) y[k] = y[k] * (factor * scale[k]) + offset[k];
+    } else if (scale != nullptr) {
+#pragma GCC ivdep
+      for (std::int64_t k = 0; k < width; ++k) y[k] *= factor * scale[k];
+    } else {
+#pragma GCC ivdep
+      for (std::int64_t k = 0; k < width; ++k) y[k] *= factor;
+      if (offset == nullptr) return;
+#pragma GCC ivdep
+      for (std::int64_t k = 0; k < width; ++k) y[k] += offset[k];
+    }
+  }
+
 template <class T>
 class LayerNorm {
   using W = Wide<T>;
@@ -48,33 +71,11 @@ class LayerNorm {
       if constexpr (kIsNarrow<T>) {
         W* wide = room.data();
         for (std::int64_t i = 0; i < width; ++i) wide[i] = widen(x[i]);
-        row(wide, width, scale, offset, wide);
+        normalize_row(wide, width, scale, offset, epsilon_, wide);
         for (std::int64_t i = 0; i < width; ++i) y[i] = narrow<T>(wide[i]);
       } else {
-        row(x, width, scale, offset, y);
+        normalize_row(x, width, scale, offset, epsilon_, y);
       }
-    }
-  }
-
-  // The deviation is that of what is left without the mean: nothing cancels.
-  void row(const W* x, std::int64_t width, const W* scale, const W* offset, W* y) const {
-    const W mean = FoldLoops<SumFold<W>>::run(x, width) / static_cast<W>(width);
-#pragma GCC ivdep
-    for (std::int64_t k = 0; k < width; ++k) y[k] = x[k] - mean;
-    const W variance = FoldLoops<SquaresFold<W>>::run(y, width) / static_cast<W>(width);
-    const W factor = W(1) / std::sqrt(variance + epsilon_);
-    if (scale != nullptr && offset != nullptr) {
-#pragma GCC ivdep
-      for (std::int64_t k = 0; k < width; ++k) y[k] = y[k] * (factor * scale[k]) + offset[k];
-    } else if (scale != nullptr) {
-#pragma GCC ivdep
-      for (std::int64_t k = 0; k < width; ++k) y[k] *= factor * scale[k];
-    } else {
-#pragma GCC ivdep
-      for (std::int64_t k = 0; k < width; ++k) y[k] *= factor;
-      if (offset == nullptr) return;
-#pragma GCC ivdep
-      for (std::int64_t k = 0; k < width; ++k) y[k] += offset[k];
     }
   }
 
