@@ -3,7 +3,7 @@
 Each package is built into an sdist and, from that, into a wheel; FOLDER is emptied first. Builds
 run beside each other, the longest first, once drystone-plugin-abi is there, which native ones need.
 --quick is for work on a checkout: wheels of the tree without sdists, kernels for this machine's
-level of instructions only, all but kernels optimized less, and the headers of the standard library
+level of instructions only, what computes nothing optimized less, the standard library's headers
 compiled once; objects are kept in .drystone-env/build. A release is built without it, and each
 wheel has its bill of materials. With --alone a package that can be Python alone gets a wheel of
 that, too, in FOLDER/alone, where nothing takes it for the one of this machine. Needs `uv`.
@@ -42,7 +42,7 @@ _LIGHT = {"CMAKE_CXX_FLAGS_RELEASE": "-O1 -DNDEBUG"}
 _HEADERS = {"DRYSTONE_PRECOMPILED_HEADERS": "ON"}
 QUICK = {
     "base": _LIGHT | _HEADERS,
-    "cpu": {"DRYSTONE_CPU_LEVELS": "native"} | _HEADERS,
+    "cpu": {"DRYSTONE_CPU_LEVELS": "native", "DRYSTONE_CPU_PLAIN": "-O1"} | _HEADERS,
     "filesystem": _LIGHT,
     "network": _LIGHT,
 }
