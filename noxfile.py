@@ -24,6 +24,7 @@ from ci.release.index import INDEX  # noqa: E402
 from ci.scripts.project import load_toml  # noqa: E402
 from ci.scripts.session_parts import (  # noqa: E402
     SIMULATED,
+    TREE,
     WITH_CPU,
     requirements,
     third_party,
@@ -158,8 +159,8 @@ def build(session: nox.Session) -> None:
     """Sdists and wheels in .drystone-env/wheels, checked; `-- gpu`: that and what it needs."""
     given = tuple(session.posargs)
     build_packages(session, only=given, apart=given, alone=True)
-    session.install(*requirements("lint"))
-    session.run("python", "-m", "ci.checks", "--wheels", str(WHEELS))
+    session.install(*third_party(), *requirements("lint"))
+    session.run("python", "-m", "ci.checks", "--wheels", str(WHEELS), env=TREE)
 
 
 @nox.session

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from os import pathsep
 from typing import Final
 
 from ci.scripts.project import packages
 
-__all__ = ["SIMULATED", "WITH_CPU", "requirements", "third_party"]
+__all__ = ["SIMULATED", "TREE", "WITH_CPU", "requirements", "third_party"]
 
 SIMULATED: Final = (
     "plugin-abi", "base", "cpu", "filesystem", "optimizer", "subgraph", "metapackage",
 )  # fmt: skip
 """Packages whose releases are simulated: no other wheel is built for that."""
+TREE: Final = {"PYTHONPATH": pathsep.join(("packages/base/src", "plugin-abi/src"))}
+"""For checks that compare what is in the tree with what drystone_base says."""
 WITH_CPU: Final = (
     "packages/cpu/tests/golden",
     *(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from functools import partial
-from os import pathsep, sched_getaffinity
+from os import sched_getaffinity
 from pathlib import Path
 from random import randrange
 
@@ -12,7 +12,7 @@ import nox
 
 from ci.scripts.jobs import Matrix, closure, tests_of
 from ci.scripts.project import ROOT, packages
-from ci.scripts.session_parts import requirements
+from ci.scripts.session_parts import TREE, requirements
 from ci.scripts.steps import Steps
 from ci.scripts.wheels import chosen, newest, wheel_of
 
@@ -164,9 +164,8 @@ def run_distributed(session: nox.Session) -> None:
 def lint_steps(session: nox.Session, steps: Steps) -> None:
     """Style of every file, then the promises in ci/checks that need only the tree.
 
-    Tables are compared with those of drystone_base: the tree's, which need what it needs.
+    Tables are compared with those of drystone_base, which needs what it always needs.
     """
-    tree = {"PYTHONPATH": pathsep.join(("packages/base/src", "plugin-abi/src"))}
     for name, command in {
         "ruff check": ("ruff", "check", "."),
         "ruff format": ("ruff", "format", "--check", "."),
@@ -178,7 +177,7 @@ def lint_steps(session: nox.Session, steps: Steps) -> None:
             *sorted(map(str, (ROOT / ".github" / "workflows").glob("*.yml"))),
         ),
     }.items():
-        steps.run(name, partial(session.run, *command, env=tree))
+        steps.run(name, partial(session.run, *command, env=TREE))
 
 
 def run_types(session: nox.Session) -> None:
