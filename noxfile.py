@@ -71,7 +71,7 @@ nox.options.reuse_venv = "yes"
 @nox.session
 def demo(session: nox.Session) -> None:
     """Five real models on real input, end to end; pictures and tables to judge."""
-    install_wheels(session, "demo", quick=True)
+    install_wheels(session, "demo")
     session.run("python", "-m", "ci.scripts.demo", *session.posargs)
 
 
@@ -202,7 +202,7 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def levels(session: nox.Session) -> None:
     """drystone-cpu's tests with the kernels of each level of instructions that runs here."""
-    install_wheels(session, "test")
+    install_wheels(session, "test", quick=False)
     session.run("python", "-m", "ci.checks.wheel_levels", str(WHEELS))
     steps = Steps(CommandFailed)
     for level in ("v2", "v3", "v4"):
@@ -255,7 +255,7 @@ def docs(session: nox.Session) -> None:
 @nox.session
 def bench(session: nox.Session) -> None:
     """drystone beside its peers in one run; `-- --quick`, `-- --publish`, `-- alone` for parts."""
-    install_wheels(session, "bench")
+    install_wheels(session, "bench", quick=False)
     if session.posargs[:1] == ["alone"]:
         session.run("python", "-m", "bench.alone", *session.posargs[1:])
         return
@@ -308,7 +308,7 @@ def random_plans(session: nox.Session) -> None:
     install_wheels(session, "test", cpu=False)
     command = ("python", "-m", "ci.scripts.random_plans", *session.posargs)
     session.run(*command)
-    session.install("--no-deps", *map(str, WHEELS.glob("drystone_cpu-*.whl")))
+    install_wheels(session)
     session.run(*command)
 
 
@@ -353,7 +353,7 @@ def exact_graphs(session: nox.Session) -> None:
     install_wheels(session, "test", cpu=False)
     command = ("python", "-m", "ci.scripts.exact_graphs", *session.posargs)
     session.run(*command)
-    session.install("--no-deps", *map(str, WHEELS.glob("drystone_cpu-*.whl")))
+    install_wheels(session)
     session.run(*command)
 
 

@@ -77,15 +77,15 @@ def install_wheels(
     *names: str,
     cpu: bool = True,
     without: tuple[str, ...] = (),
-    quick: bool = False,
+    quick: bool = True,
 ) -> None:
     """Build and install every package, replacing older builds, with requirement files `names`.
 
-    Without `cpu` drystone-cpu is built and left out: what does without it is tested without it.
-    Those named in `without` are not even built.
+    Those named in `without`, and drystone-cpu without `cpu`, are left out. What is about a release,
+    its speed or its levels of instructions, is not `quick`.
     """
-    built = build_packages(session, without, quick=quick)
-    install_built(session, built if cpu else without_cpu(built), *requirements(*names))
+    left_out = without if cpu else (*without, "cpu")
+    install_built(session, build_packages(session, left_out, quick=quick), *requirements(*names))
 
 
 def package_tests(session: nox.Session) -> None:
