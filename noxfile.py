@@ -83,10 +83,9 @@ def tests(session: nox.Session) -> None:
     steps = Steps(CommandFailed)
     with ThreadPoolExecutor(2) as beside:  # what needs no wheel does not wait for them
         building = beside.submit(build_packages, session, quick=True)  # which needs uv alone
-        session.install(*third_party(), *requirements("lint", "types", "docs", "test"))
+        session.install(*third_party(), *requirements("lint", "types", "test"))
         typing = beside.submit(run_types, session)
         lint_steps(session, steps)
-        steps.run("site", partial(build_site, session))
         steps.run("types", typing.result)
         if not steps.run("wheels", lambda: install_built(session, without_cpu(building.result()))):
             close(session, steps)
