@@ -56,6 +56,7 @@ def test_strict_takes_the_default_install(
     assert json.loads(states(env, strict, tmp_path)) == [["cpu", "loaded"]]
 
 
+@pytest.mark.nightly
 def test_a_new_project_is_checked_signed_and_loaded(
     env: InstalledEnv, strict: list[str], wheels: list[Path], tmp_path: Path
 ) -> None:

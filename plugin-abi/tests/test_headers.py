@@ -154,6 +154,7 @@ def test_plugins_written_for_tensorflow_compile_unchanged(
     assert exported(library) == ENTRIES[source], "entry symbols, and nothing else"
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize(("source", "standard"), WRITTEN)
 def test_plugins_written_for_tensorflow_compile_with_clang(
     source: str, standard: str, tmp_path: Path

@@ -48,6 +48,7 @@ def run(host: Path, plugin: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([host, plugin], capture_output=True, text=True, env=environment)
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("kind", SAYS)
 @pytest.mark.parametrize("of_plugin", releases.names())
 @pytest.mark.parametrize("of_host", [name for name in releases.names() if name != "later"])

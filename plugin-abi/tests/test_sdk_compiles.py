@@ -31,6 +31,7 @@ def check(command: tuple[str, ...], source: Path, out: Path, *flags: str) -> Non
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize(
     "header", [pytest.param(one, marks=[nightly] * (one not in GATE)) for one in HEADERS]
 )
@@ -42,6 +43,7 @@ def test_a_header_stands_alone(tmp_path: Path, header: str) -> None:
     )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("standard", STANDARDS)
 def test_everything_compiles_with_clang(tmp_path: Path, standard: str) -> None:
     pytest.importorskip("ziglang", reason="Clang comes with the package ziglang")

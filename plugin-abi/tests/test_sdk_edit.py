@@ -206,6 +206,7 @@ def with_unknown_fields(graph: GraphDef) -> GraphDef:
     return graph
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("seed", range(150))
 def test_edits_are_those_of_protobuf(seed: int) -> None:
     """Row B28."""

@@ -192,6 +192,7 @@ def _problem(item: oracle.Case, fed: tuple[int, ...], claim: BatchLayout) -> str
     return None
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_examples_are_computed_alone_where_a_rule_says_so(family: str) -> None:
     _, wrong = _claims(family)

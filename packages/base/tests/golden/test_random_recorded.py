@@ -22,6 +22,7 @@ for _row in load():
     ROWS[_row["op"]].append(_row)
 
 
+@pytest.mark.cases_in_gate(2)
 @pytest.mark.parametrize("op", sorted(ROWS))
 def test_random_cases(op: str) -> None:
     wrong = []

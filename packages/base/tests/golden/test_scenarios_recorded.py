@@ -26,6 +26,7 @@ PARTS = [
 ]
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize(("family", "gate"), PARTS)
 def test_recorded(family: str, gate: bool) -> None:
     wrong = [

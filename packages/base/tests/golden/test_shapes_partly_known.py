@@ -36,6 +36,7 @@ def problem(item: oracle.Case, want: list[Any], rng: random.Random) -> str | Non
     return None
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("family", oracle.families())
 def test_blurred_inputs(family: str) -> None:
     rng = random.Random(family)

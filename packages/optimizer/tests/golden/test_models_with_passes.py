@@ -42,6 +42,7 @@ CHOICES: dict[str, tuple[dict[str, Any], bool, float]] = {
 NOISY = {"basic-pitch": 0.3, "basic-pitch-frozen": 0.3}
 
 
+@pytest.mark.cases_in_gate(4)
 @pytest.mark.skipif(not ROWS, reason=WHY_NOT)
 @pytest.mark.parametrize(
     "row",

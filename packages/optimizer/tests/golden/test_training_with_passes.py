@@ -52,6 +52,7 @@ def losses(folder: Path, file: Path, ref: dict[str, Any], options: dict[str, Any
     return np.array(found), data["loss"][: len(found)]
 
 
+@pytest.mark.cases_in_gate(4)
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize(("folder", "file", "ref"), list(runs()))
 def test_losses(folder: Path, file: Path, ref: dict[str, Any], choice: str) -> None:

@@ -91,6 +91,7 @@ class Checked:
             assert abs(np.sum(grad * way) - expected) < tolerance * size, (op, k)
 
 
+@pytest.mark.cases_in_gate(2)
 @pytest.mark.parametrize("op", sorted(CASES))
 def test_rule(op: str) -> None:
     for seed in range(6 if op in MANY_SHAPES else 2):

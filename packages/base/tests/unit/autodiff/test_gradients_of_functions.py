@@ -197,6 +197,7 @@ def around(outer: str, inner: Build) -> Build:
     return build
 
 
+@pytest.mark.cases_in_gate(4)
 @pytest.mark.parametrize("inner", INNER)
 @pytest.mark.parametrize("outer", ["call", "If", "Case", "While"])
 def test_one_within_another(outer: str, inner: str) -> None:

@@ -65,6 +65,7 @@ LONG: dict[str, tuple[Callable[[], Any], list[Any], dict[str, Any]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.cases_in_gate(2)
 @pytest.mark.parametrize("executor", ["native", "reference"])
 @pytest.mark.parametrize("op", LONG)
 def test_a_deadline_ends_a_run_in_a_long_kernel(
@@ -169,6 +170,7 @@ print("end", flush=True)
 """
 
 
+@pytest.mark.cases_in_gate(4)
 @pytest.mark.parametrize("way", ["prepared", "late", "reference", "native"])
 def test_a_process_ends_though_a_kernel_goes_on(way: str) -> None:
     """In one long call of NumPy's, or of a library's that looks at nothing."""

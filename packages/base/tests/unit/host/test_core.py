@@ -61,6 +61,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.nightly
 def test_children_of_a_busy_process_get_memory() -> None:
     assert run_program(FORKING) == "0\n"
 

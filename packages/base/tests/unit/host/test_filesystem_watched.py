@@ -164,6 +164,7 @@ def once(does: str) -> str:
     return f"static int times; if (times++ == 0) {{ {does} }}"
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("case", _CASES)
 def test_what_cannot_be_is_told(case: str, misbehaving: Scheme) -> None:
     hook, does, call, text = _CASES[case]

@@ -66,6 +66,7 @@ run_kernel = _lib.declare(
 # ---- programs under sanitizers -----------------------------------------------------------------
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize(
     "part", ["attributes", "calls", "async", "lists", "variables", "locks", "variants", "protos"]
 )

@@ -301,6 +301,7 @@ def test_a_computation_becomes_a_call() -> None:
     assert ran(plain, {COMPUTATIONS: True}, ["n3:0"], [], pre).to_bytes() == plain.to_bytes()
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("seed", range(40))
 def test_random_programs(seed: int) -> None:
     """Rows H18, H19, H20, H21, H22. S3-clone-constants, S3-mark, S3-dynamism, S3-decluster.

@@ -153,6 +153,7 @@ def test_receiving_what_nobody_sends() -> None:
     )
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("seed", range(25))
 def test_random_programs_over_random_devices(seed: int, executor: Any) -> None:

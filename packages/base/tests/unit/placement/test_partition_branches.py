@@ -182,6 +182,7 @@ def test_what_may_never_come_out_of_a_loop_stays_on_its_device() -> None:
         place(graph, [A, B, C], everywhere(["CPU"]))
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("seed", [64, 331, *range(200, 228)])
 def test_random_programs_with_nearly_every_node_somewhere(seed: int, executor: Any) -> None:

@@ -159,6 +159,7 @@ def test_a_failure_in_a_round_ends_all_parts() -> None:
         session.run("out:0", {"x:0": -np.inf})
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("executor", EXECUTORS)
 @pytest.mark.parametrize("seed", range(100, 120))
 def test_random_programs_with_every_node_somewhere(seed: int, executor: Any) -> None:

@@ -114,6 +114,7 @@ def test_strings_and_control_edges_go_to_other_tasks(target: str) -> None:
         assert session.run("y:0", {"x:0": 1}).tolist() == [b"a-a", b"bc-bc"]
 
 
+@pytest.mark.cases_in_gate(2)
 @pytest.mark.parametrize("seed", range(200, 208))
 def test_random_programs_over_tasks(seed: int, target: str) -> None:
     """Loops, branches, dead values, state and failures among them."""

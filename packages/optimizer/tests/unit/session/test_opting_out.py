@@ -58,6 +58,7 @@ def test_a_pass_that_is_off_does_not_run(name: str) -> None:
     assert report.steps
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("name", ["model_pruning", *SWITCHES])
 def test_every_pass_leaves_a_marked_node_its_name_and_value(name: str) -> None:
     """Row J22."""

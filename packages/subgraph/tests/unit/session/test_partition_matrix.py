@@ -119,6 +119,7 @@ WAYS: Final[Sequence[Way]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 @pytest.mark.parametrize(
     ("network", "ops"), [case[1:] for case in CASES], ids=[c[0] for c in CASES]

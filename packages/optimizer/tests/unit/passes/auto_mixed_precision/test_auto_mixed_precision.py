@@ -404,6 +404,7 @@ def test_c8_c9_are_off_by_default_and_switched_by_a_config_proto() -> None:
     assert short(after) == {"a", "b"}
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("name", [BF16, CPU16])
 def test_c8_c9_random_images_agree_but_for_precision(name: str, seed: int) -> None:
