@@ -147,39 +147,48 @@ def _resnet20(torch: Any) -> Any:
     plan = [(f, s) for f, first in ((16, 1), (32, 2), (64, 2)) for s in (first, 1, 1)]
 
     def make(nn: Any, model: Any) -> list[Any]:
-        model.width, before, parts = 64, 3, []
+        model.width, before = 64, 16
+        parts: list[Any] = []
 
-        def add(inputs: int, outputs: int, size: int, stride: int) -> None:
-            parts.append(nn.Conv2d(inputs, outputs, size, stride, 0, bias=False))
-            parts.append(nn.BatchNorm2d(outputs, eps=1e-3, momentum=0.01))
+        def add(*convolutions: tuple[int, int, int, int]) -> None:
+            """Convolutions of one depth, then their normalizations, as Keras has them in order."""
+            parts.extend(nn.Conv2d(*one, 0, bias=False) for one in convolutions)
+            parts.extend(nn.BatchNorm2d(one[1], eps=1e-3, momentum=0.01) for one in convolutions)
 
-        add(3, 16, 3, 1)
-        before = 16
+        add((3, 16, 3, 1))
         for filters, stride in plan:
-            add(before, filters, 3, stride)
-            add(filters, filters, 3, 1)
-            if stride > 1:
-                add(before, filters, 1, stride)
+            add((before, filters, 3, stride))
+            beside = [(before, filters, 1, stride)] if stride > 1 else []
+            add((filters, filters, 3, 1), *beside)
             before = filters
         return parts
 
     def forward(torch: Any, model: Any, x: Any) -> Any:
         parts = iter(model.parts)
 
-        def convolved(x: Any) -> Any:
-            layer = next(parts)
-            size, stride = layer.kernel_size[0], layer.stride[0]
-            more = max((-(-x.shape[2] // stride) - 1) * stride + size - x.shape[2], 0)
-            pads = (more // 2, more - more // 2) * 2
-            return next(parts)(layer(torch.nn.functional.pad(x, pads)))
+        def convolved(*inputs: Any) -> list[Any]:
+            layers = [next(parts) for _ in inputs]
+            made = [_same(torch, layer, x) for layer, x in zip(layers, inputs, strict=True)]
+            return [next(parts)(one) for one in made]
 
-        x = torch.relu(convolved(x.permute(0, 3, 1, 2)))
+        x = torch.relu(*convolved(x.permute(0, 3, 1, 2)))
         for _, stride in plan:
-            inner = convolved(torch.relu(convolved(x)))
-            x = torch.relu(inner + (convolved(x) if stride > 1 else x))
+            inner = torch.relu(*convolved(x))
+            if stride > 1:
+                inner, x = convolved(inner, x)
+            else:
+                (inner,) = convolved(inner)
+            x = torch.relu(inner + x)
         return x.mean((2, 3))
 
     return _class(torch, make, forward)
+
+
+def _same(torch: Any, layer: Any, x: Any) -> Any:
+    """A convolution with the padding of TensorFlow's SAME."""
+    size, stride = layer.kernel_size[0], layer.stride[0]
+    more = max((-(-x.shape[2] // stride) - 1) * stride + size - x.shape[2], 0)
+    return layer(torch.nn.functional.pad(x, (more // 2, more - more // 2) * 2))
 
 
 def _lstm(torch: Any) -> Any:
