@@ -77,6 +77,12 @@ struct AnyFold : SumFold<std::uint8_t> {
   static State join(State a, State b) { return a | b; }
 };
 
+// Gradients of what broadcasts reduce over axes that they know late, and often over none.
+template <class Op>
+inline constexpr bool kOneIsItself = true;
+template <class T>
+inline constexpr bool kOneIsItself<NormFold<T>> = false;
+
 template <class Op>
 class Reduce {
  public:
@@ -84,7 +90,12 @@ class Reduce {
   void compute(Call& call) const {
     const Tensor x = call.input(0);
     const std::vector<bool> axes = reduced_axes(call.input(1), x.rank());
-    reduce(call, kFold<Op>, x, reduction(x.dims(), axes, keep_dims_));
+    const Reduction shape = reduction(x.dims(), axes, keep_dims_);
+    if (kOneIsItself<Op> && shape.each == 1) {
+      call.share(0, 0, shape.out);  // as TensorFlow does: -0 stays -0
+    } else {
+      reduce(call, kFold<Op>, x, shape);
+    }
   }
 
  private:

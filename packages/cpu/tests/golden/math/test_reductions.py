@@ -38,6 +38,7 @@ def _run(op: str, x: Any, axes: list[int], keep: bool) -> Any:
     return native_ops.run_native(op, x, np.array(axes, np.int64), keep_dims=keep)[0]
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_integers_are_exact(shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(len(shape))
@@ -52,6 +53,7 @@ def test_integers_are_exact(shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(_run("All", x > -(2**30), axes, keep), every)
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_sums_of_floats_lose_little(shape: tuple[int, ...]) -> None:
     rng = np.random.default_rng(len(shape))
@@ -74,3 +76,19 @@ def test_one_nan_is_the_extreme_wherever_it_is() -> None:
             column = _run(op, with_nan, [0], False)
             assert np.isnan(column[place])
             assert np.isfinite(column).sum() == 699
+
+
+@pytest.mark.parametrize("op", ["Sum", "Mean", "Prod", "Max", "Min"])
+def test_one_element_stays_as_it_is(op: str) -> None:
+    x = np.array([[-0.0], [np.nan], [-np.inf], [3.5]], np.float32)
+    for axes in ([], [1], [-1]):
+        for keep in (False, True):
+            got = _run(op, x, axes, keep)
+            assert got.shape == ((4,) if axes and not keep else (4, 1))
+            assert got.tobytes() == x.tobytes()
+
+
+def test_the_norm_of_one_element_is_its_size() -> None:
+    np.testing.assert_array_equal(
+        _run("EuclideanNorm", np.array([[-2]], np.float32), [1], False), [2.0]
+    )
