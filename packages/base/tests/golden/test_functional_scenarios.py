@@ -11,6 +11,7 @@ from drystone_base.passes import Grouping, PassOptions, run_grouping
 FRAMES = {"Merge", "Enter", "Exit", "NextIteration", "LoopCond"}
 
 
+@pytest.mark.cases_in_gate(2)
 @pytest.mark.parametrize("family", ["control_flow", "leftovers_tf"])
 def test_functional_again(family: str) -> None:
     """Row H17. S3-functionalize."""

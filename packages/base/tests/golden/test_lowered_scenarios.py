@@ -13,6 +13,7 @@ from drystone_base.passes import Grouping, PassOptions, run_grouping
 FUNCTIONAL: Final = {"If", "StatelessIf", "Case", "StatelessCase", "While", "StatelessWhile"}
 
 
+@pytest.mark.cases_in_gate(2)
 @pytest.mark.parametrize("family", ["control_flow", "leftovers_tf"])
 def test_lowered(family: str) -> None:
     """Row H12. S3-lower."""

@@ -142,6 +142,7 @@ def test_sizes_from_data_are_held_against_the_memory_there_is() -> None:
 AT_NIGHT = [pytest.param(size, marks=pytest.mark.nightly) for size in (500, 900, 1400, 4000)]
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("megabytes", [0, 700, 2500, *AT_NIGHT])
 def test_little_address_space(megabytes: int) -> None:
     for layers, side in ((1, 16), (30, 64), (2, 1200)):

@@ -137,6 +137,7 @@ def test_without_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
     assert caught.value.check == "its plans consist of kernels of plugins"
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.usefixtures("kernels")
 @pytest.mark.parametrize("row", inference_models(), ids=lambda r: r["name"])
 def test_recorded_models(row: dict[str, Any]) -> None:

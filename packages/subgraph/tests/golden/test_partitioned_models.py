@@ -12,6 +12,7 @@ import drystone_base as ds
 ROWS = inference_models()
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.skipif(not ROWS, reason=WHY_NOT)
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: r["name"])
 @pytest.mark.parametrize("optimizer", ["default", "off"])

@@ -51,6 +51,7 @@ def spoiled(rng: np.random.Generator, shape: tuple[int, ...], kind: Any, *values
     return x
 
 
+@pytest.mark.cases_in_gate(3)
 @pytest.mark.parametrize("activation", ACTIVATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("layer", LAYERS)

@@ -26,6 +26,7 @@ def _loaded() -> None:
     native_ops.load()
 
 
+@pytest.mark.cases_in_gate(2)
 @pytest.mark.parametrize("family", ["calls", "control_flow", "lists", "variables"])
 def test_programs_answer_as_tensorflow_does(family: str) -> None:
     wrong = [

@@ -47,6 +47,7 @@ LETTERS = st.sampled_from(
 WORDS = st.text(LETTERS, max_size=12).map(str.encode)
 
 
+@pytest.mark.cases_in_gate(2)
 @OPS
 def test_every_character(op: str) -> None:
     """As the table says; what it says is held against Python in the tests at the end."""
@@ -57,6 +58,7 @@ def test_every_character(op: str) -> None:
     assert [c for c, got in pairs if got.decode() != table.get(c, c)] == []
 
 
+@pytest.mark.cases_in_gate(2)
 @OPS
 @pytest.mark.parametrize("encoding", ["", "utf-8", "UTF-8", "latin-1"])
 @settings(max_examples=60, deadline=None, derandomize=True, database=None)
