@@ -64,7 +64,7 @@ Platform::Platform(std::string library, bool is_watched, Init init)
 
 void Platform::check(const SE_PlatformRegistrationParams& params) {
   version_ = {params.major_version, params.minor_version, params.patch_version};
-  require_major("SE_InitPlugin", SE_MAJOR, version_[0], version_[1], version_[2]);
+  require_major("device interface", SE_MAJOR, version_[0], version_[1], version_[2]);
   if (params.platform != platform_.get() || params.platform_fns != fns_.get()) {
     fail(TF_FAILED_PRECONDITION,
          "SE_PlatformRegistrationParams: the plugin replaced platform or platform_fns; it must "
@@ -138,7 +138,7 @@ std::unique_ptr<DS_Device> Platform::make_device(int ordinal) {
 void Platform::fill_device(DS_Device& made, int ordinal) {
   const auto create = [&](const char* what, auto function, auto& params) {
     call_plugin(made.name + " " + what, library_,
-                [&](TF_Status* status) { function(platform_.get(), params.get(), status); });
+                [&](TF_Status* status) { function(platform_.get(), params.get(), status); }, made.name);
     ++made.made;
     params.settle();
   };

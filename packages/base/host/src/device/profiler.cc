@@ -64,7 +64,7 @@ Registry& registry() {
 }
 
 void check(Profiler& made, const TF_ProfilerRegistrationParams& params) {
-  require_major("TF_InitProfiler", TP_MAJOR, params.major_version, params.minor_version,
+  require_major("profiler interface", TP_MAJOR, params.major_version, params.minor_version,
                 params.patch_version);
   if (params.profiler != made.profiler.get() || params.profiler_fns != made.fns.get()) {
     fail(TF_FAILED_PRECONDITION,

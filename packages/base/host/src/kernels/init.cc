@@ -10,7 +10,7 @@ namespace {
 [[noreturn]] void thrown(Library& library, std::int64_t before, const std::string& what) {
   kernels::forget_since(before, library.path);
   library.kernels.clear();
-  fail(TF_INTERNAL, "TF_InitKernel of " + library.path + " threw a C++ exception: " + what);
+  fail(TF_INTERNAL, library.path + " threw a C++ exception: " + what);
 }
 
 }  // namespace

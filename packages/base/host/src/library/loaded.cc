@@ -161,7 +161,7 @@ void call(DS_Library& library, DS_EntryResult& result) {
   result.called = true;
   TF_Status status;
   const GlobalNames global;
-  guarded(&status, result.entry->symbol, [&] {
+  guarded(&status, nullptr, [&] {
     const LibraryScope scope(&library);
     void* const function = entry_function(library, result.entry->symbol);
     prepare_thread();
@@ -178,7 +178,7 @@ void call(DS_Library& library, DS_EntryResult& result) {
   });
   limit_exit_time();
   global.report(&library.warnings);
-  if (status.code != TF_OK) result.failure = failure_in(status);
+  if (status.code != TF_OK) result.failure = failure_in(status, std::string(result.entry->symbol) + ": ");
 }
 
 }  // namespace

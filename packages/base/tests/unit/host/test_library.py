@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -180,6 +181,60 @@ def test_every_argument_may_be_missing() -> None:
         init(None, b"TF_InitKernel", status.pointer)
         assert status.message == "library must not be NULL"
         Status.set(status.pointer, "OK", "")
+
+
+NO_LUCK = '-DAFTER_INIT=TF_SetStatus(status, TF_UNAVAILABLE, "no luck")'
+REFUSING = {
+    "SE_InitPlugin": ("device_variants.c", NO_LUCK, "no luck"),
+    "TF_InitGraph": ("optimizer_variants.c", NO_LUCK, "no luck"),
+    "TF_InitProfiler": ("profiler_variants.c", NO_LUCK, "no luck"),
+    "DS_InitPasses": ("passes_variants.c", '-DREFUSE="no luck"', "no luck"),
+    "TF_InitKernel": ("kernels_throws.cc", "-DWHERE=1", "thrown by the plugin"),
+    "TF_InitPlugin": (
+        "filesystem_throwing.cc",
+        "-DTHROW_IN_ENTRY",
+        "exception: thrown by TF_InitPlugin",
+    ),
+}
+OTHER = {
+    "SE_InitPlugin": ("device_variants.c", "-DAFTER_INIT=params->major_version = 7"),
+    "TF_InitGraph": ("optimizer_variants.c", "-DAFTER_INIT=params->major_version = 7"),
+    "TF_InitProfiler": ("profiler_variants.c", "-DAFTER_INIT=params->major_version = 7"),
+    "DS_InitPasses": ("passes_variants.c", "-DMAJOR=7"),
+}
+
+
+def refused(compile_library: Compile, symbol: str, source: str, flag: str) -> HostError:
+    library = open_library(compile_library(source, flags=[flag]))
+    with pytest.raises(HostError) as caught:
+        library.initialise(symbol)
+    return caught.value
+
+
+@pytest.mark.parametrize("symbol", REFUSING)
+def test_a_failed_entry_is_named_once(symbol: str, compile_library: Compile) -> None:
+    source, flag, said = REFUSING[symbol]
+    found = refused(compile_library, symbol, source, flag).found
+    assert found.startswith(f"{symbol}: ")
+    assert found.endswith(said)
+    assert found.removesuffix(said).count(symbol) == 1
+
+
+@pytest.mark.parametrize("symbol", OTHER)
+def test_an_entry_of_another_version_is_named_once(symbol: str, compile_library: Compile) -> None:
+    found = refused(compile_library, symbol, *OTHER[symbol]).found
+    assert re.match(rf"{symbol}: [a-z ]+ interface version 7\.0\.\d of the plugin", found)
+    assert found.count(symbol) == 1
+
+
+def test_what_an_entry_asks_for_first_is_named_in_it(compile_library: Compile) -> None:
+    """The order of an optimizer is asked for before the optimizer."""
+    flag = (
+        "-DBEFORE_OPTIMIZE=TF_CAPI_EXPORT void DS_OrderOptimizer(DS_OptimizerOrder* order,"
+        'TF_Status* status) { (void)order; TF_SetStatus(status, TF_UNAVAILABLE, "no luck"); }'
+    )
+    found = refused(compile_library, "TF_InitGraph", "optimizer_variants.c", flag).found
+    assert found == "TF_InitGraph: DS_OrderOptimizer: no luck"
 
 
 def test_unknown_entries_are_refused(compile_library: Compile) -> None:
