@@ -16,7 +16,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> usage_on(DS_Device& device)
   if (!ask(device, "device_memory_usage", &SP_StreamExecutor::device_memory_usage, &free, &total)) return std::nullopt;
   if (free < 0 || total < free) {
     misbehaved(device.name + " device_memory_usage", device.platform.library(),
-               "answers " + std::to_string(free) + " free bytes of " + std::to_string(total));
+               "answers " + std::to_string(free) + " free bytes of " + std::to_string(total), device.name);
   }
   return std::pair(free, total);
 }
@@ -35,7 +35,7 @@ void describe_allocator(Json& json, DS_Device& device) {
   const SP_AllocatorStats& stats = *padded;
   for (const std::int64_t figure : {stats.num_allocs, stats.bytes_in_use, stats.peak_bytes_in_use}) {
     if (figure >= 0) continue;
-    misbehaved(device.name + " get_allocator_stats", device.platform.library(), "answers " + std::to_string(figure));
+    misbehaved(device.name + " get_allocator_stats", device.platform.library(), "answers " + std::to_string(figure), device.name);
   }
   json.key("allocator");
   json.object();

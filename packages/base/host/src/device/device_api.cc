@@ -50,7 +50,7 @@ void describe_facts(Json& json, DS_Device& device) {
   json.integer("memory_bandwidth", fact("get_memory_bandwidth", facts.get_memory_bandwidth));
   const double gflops = fact("get_gflops", facts.get_gflops);
   if (!std::isfinite(gflops)) {
-    misbehaved(device.name + " get_gflops", device.platform.library(), "answers " + std::to_string(gflops));
+    misbehaved(device.name + " get_gflops", device.platform.library(), "answers " + std::to_string(gflops), device.name);
   }
   json.key("gflops");
   json.number(gflops);
@@ -62,7 +62,7 @@ void describe(Json& json, DS_Device& device) {
     auto found = text_at(text);
     if (!found) {
       misbehaved(device.name + " create_device", device.platform.library(),
-                 "gave a text that has no end, or cannot be read");
+                 "gave a text that has no end, or cannot be read", device.name);
     }
     return *std::move(found);
   };

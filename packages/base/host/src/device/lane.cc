@@ -183,7 +183,7 @@ Piece Lane::take(std::size_t bytes) {
   memory_.release_unused();
   if (!memory_.take(bytes, &out)) {
     fail(TF_RESOURCE_EXHAUSTED,
-         device_.name + " gave no memory for " + std::to_string(bytes) + " bytes" + usage_of(device_));
+         device_.name + " gave no memory for " + std::to_string(bytes) + " bytes" + usage_of(device_), about(device_));
   }
   return out;
 }
@@ -339,7 +339,7 @@ void Lane::close_batch() {
   };
   void* const batch = batches_.back().get();
   if (!ask(device_, "host_callback", &SP_StreamExecutor::host_callback, stream(), tell, batch)) {
-    fail(TF_INTERNAL, device_.name + " host_callback could not enqueue the call");
+    fail(TF_INTERNAL, device_.name + " host_callback could not enqueue the call", about(device_));
   }
   batches_.push_back(std::make_unique<Batch>());
 }

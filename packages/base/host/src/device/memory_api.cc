@@ -19,7 +19,7 @@ std::unique_ptr<DS_DeviceMemory> allocate(DS_Device& device, std::uint64_t size)
   memory->device = &device;
   if (!allocate_block(device, size, &memory->base) && size != 0) {
     fail(TF_RESOURCE_EXHAUSTED,
-         device.name + " gave no memory for " + std::to_string(size) + " bytes");
+         device.name + " gave no memory for " + std::to_string(size) + " bytes", about(device));
   }
   memory->base.size = size;
   return memory;
@@ -103,11 +103,12 @@ template <class Function>
 void* host_memory(DS_Device& device, const char* what, const char* kind, Function allocate, std::uint64_t size) {
   void* const out = ask(device, what, allocate, size);
   if (out == nullptr) {
-    fail(TF_RESOURCE_EXHAUSTED, device.name + " gave no " + kind + " memory for " + std::to_string(size) + " bytes");
+    fail(TF_RESOURCE_EXHAUSTED, device.name + " gave no " + kind + " memory for " + std::to_string(size) + " bytes",
+         about(device));
   }
   if (!can_read(out, size)) {
     misbehaved(device.name + " " + what, device.platform.library(),
-               "answered memory that cannot be read over the " + std::to_string(size) + " bytes");
+               "answered memory that cannot be read over the " + std::to_string(size) + " bytes", device.name);
   }
   return out;
 }
@@ -122,7 +123,7 @@ bool allocate_block(DS_Device& device, std::uint64_t size, SP_DeviceMemoryBase* 
   block->struct_size = SP_DEVICE_MEMORY_BASE_STRUCT_SIZE;
   if (block->opaque == nullptr) return false;
   const auto refused = [&](const std::string& how) {
-    misbehaved(device.name + " allocate", device.platform.library(), "answered " + how);
+    misbehaved(device.name + " allocate", device.platform.library(), "answered " + how, device.name);
   };
   if (size != 0) {
     const std::lock_guard lock(device.blocks_mutex);

@@ -52,15 +52,18 @@ template <class Function, class... Arguments>
 void execute(DS_Device& device, const char* what, Function function, Arguments... arguments) {
   call_plugin(device.name + " " + what, device.platform.library(), [&](TF_Status* status) {
     (*device.executor.*function)(device.sp(), arguments..., status);
-  });
+  }, device.name);
 }
 
 // Calls one that has no status; its answer.
 template <class Function, class... Arguments>
 auto ask(DS_Device& device, const char* what, Function function, Arguments... arguments) {
   return in_plugin(device.name + " " + what, device.platform.library(),
-                   [&] { return (*device.executor.*function)(device.sp(), arguments...); });
+                   [&] { return (*device.executor.*function)(device.sp(), arguments...); }, device.name);
 }
+
+// What a failure of the device is about.
+inline Payloads about(const DS_Device& device) { return about(device.platform.library(), device.name); }
 
 // A block of the device's memory; false where it has none. Fails with INTERNAL for one that cannot be: too
 // small, or where a block is that has not been given back.

@@ -102,7 +102,7 @@ void DS_StreamCall(DS_Stream* stream, SE_StatusCallbackFn function, void* argume
     if (function == nullptr) fail(TF_INVALID_ARGUMENT, "function must not be NULL");
     DS_Device& device = *stream->device;
     if (!ask(device, "host_callback", &SP_StreamExecutor::host_callback, stream->handle, function, argument)) {
-      fail(TF_INTERNAL, device.name + " host_callback could not enqueue the call");
+      fail(TF_INTERNAL, device.name + " host_callback could not enqueue the call", about(device));
     }
   });
 }

@@ -200,7 +200,8 @@ ProgramDevice find_device(std::string_view name) {
   ProgramDevice out{std::string(name), std::string(name.substr(type + 1, colon - type - 1)), nullptr};
   TF_Status status;
   out.device = DS_GetDevice(out.type.c_str(), std::atoi(out.name.c_str() + colon + 1), &status);
-  if (out.device == nullptr) pass_on(status, out.name + ": ");
+  const bool is_named = status.payloads.contains(DS_PAYLOAD_DEVICE);
+  if (out.device == nullptr) pass_on(status, is_named ? "" : out.name + ": ");
   return out;
 }
 

@@ -23,6 +23,7 @@ from drystone_base.core.payloads import (
     CALLS,
     CHECK,
     CODE,
+    DEVICE,
     FUNCTION,
     KERNEL,
     LIBRARY,
@@ -229,6 +230,8 @@ def _error(said: Said) -> DrystoneError:
         return _checked(said)
     if KERNEL in said.payloads:
         return _late(said) if said.status == "DEADLINE_EXCEEDED" else _of_plugin(said)
+    if DEVICE in said.payloads and LIBRARY in said.payloads:
+        return _of_device(said)
     if NODE in said.payloads:
         return KernelError(
             f"node {said.text(NODE)!r} ({said.text(OP)}) failed",
@@ -258,6 +261,12 @@ def _of_plugin(said: Said) -> KernelError:
         said.found, said.status,
         making=said.text(FUNCTION) == "DS_NewPlan",
     )  # fmt: skip
+
+
+def _of_device(said: Said) -> KernelError:
+    from drystone_base.executor.plugin_failures import device_failure
+
+    return device_failure(said)
 
 
 def _late(said: Said) -> KernelError:

@@ -6,11 +6,11 @@ import re
 from typing import Final
 
 from drystone_base.core.errors import KernelError, remedy_for
-from drystone_base.core.payloads import CHECK, KERNEL, LIBRARY, NEEDED, at_node
+from drystone_base.core.payloads import CHECK, DEVICE, KERNEL, LIBRARY, NEEDED, NODE, OP, at_node
 from drystone_base.host.library import is_vouched_for
 from drystone_base.host.status import Said
 
-__all__ = ["failed_check", "plugin_failure"]
+__all__ = ["device_failure", "failed_check", "plugin_failure"]
 
 _REFUSED_CALL: Final = re.compile(r"(?:TF|TP|SE|DS)_[A-Za-z]+: ")
 """How the words of the host begin where it refuses a call of the interface."""
@@ -68,4 +68,28 @@ def plugin_failure(
         remedy=f"{remedy}; `drystone plugins explain {op}` says why this kernel runs",
         code="plugin-kernel-failed",
         status=status,
+    )
+
+
+def device_failure(said: Said) -> KernelError:
+    """The error of a function of a plugin's device: which device, for which node, what it says."""
+    device, library = said.text(DEVICE), said.text(LIBRARY)
+    of = f"{device} of {library}"
+    node = f"node {said.text(NODE)!r} ({said.text(OP)}) failed on {of}"
+    kind = device.rsplit(":", 2)[-2:][0]
+    without = f"SessionConfig(device_count={{{kind!r}: 0}}) runs without it"
+    full = said.status == "RESOURCE_EXHAUSTED"
+    return KernelError(
+        node if NODE in said.payloads else f"{of} failed",
+        check="a device must have room for what a run holds there"
+        if full
+        else "a device must do what a run asks of it",
+        found=said.found,
+        needed="memory that is free" if full else "success",
+        remedy=f"feed less at once, or let go of what else is on the device; {without}"
+        if full
+        else f"`drystone doctor` lists the devices; {without}; DRYSTONE_PLUGINS_DISABLE leaves "
+        "the plugin out",
+        code="device-failed",
+        status=said.status,
     )

@@ -206,12 +206,14 @@ static void fill_in(void* given, const void* made) {
 }
 
 static void get_device_count(const SP_Platform* platform, int* count, TF_Status* status) {
-  (void)platform, (void)status;
+  (void)platform;
+  if (strict_refuses("get_device_count")) strict_refuse(status);
   *count = kStrictDevices;
 }
 
 static void create_device(const SP_Platform* platform, SE_CreateDeviceParams* params, TF_Status* status) {
-  (void)platform, (void)status;
+  (void)platform;
+  if (strict_refuses("create_device")) return strict_refuse(status);
   strict_open_memory(params->ordinal);
   strict_open_streams(params->ordinal);
   fill_in(params->device, &(SP_Device){.struct_size = SP_DEVICE_STRUCT_SIZE,
@@ -230,7 +232,8 @@ static void create_device_fns(const SP_Platform* platform, SE_CreateDeviceFnsPar
 static void destroy_device_fns(const SP_Platform* platform, SP_DeviceFns* fns) { (void)platform, (void)fns; }
 
 static void create_stream_executor(const SP_Platform* platform, SE_CreateStreamExecutorParams* params, TF_Status* status) {
-  (void)platform, (void)status;
+  (void)platform;
+  if (strict_refuses("create_stream_executor")) strict_refuse(status);
   SP_StreamExecutor made = {.struct_size = SP_STREAMEXECUTOR_STRUCT_SIZE,
                             .allocate = allocate,
                             .deallocate = deallocate,
@@ -249,6 +252,7 @@ static void create_stream_executor(const SP_Platform* platform, SE_CreateStreamE
                             .memset32 = fill32};
   strict_fill_streams(&made);
   strict_fill_timers(&made, NULL);
+  strict_fill_refusals(&made);
   fill_in(params->stream_executor, &made);
 }
 

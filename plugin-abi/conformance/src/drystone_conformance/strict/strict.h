@@ -107,4 +107,11 @@ void strict_count(StrictFigure figure);
 /* Whether a fault is planted in the node: $STRICT_PLANT is "FAULT:NODE". */
 bool strict_is_planted(const char* fault, const char* node);
 
+/* ---- refusals (refuse.c) ---- */
+
+/* Whether the function is the one that refuses what it is asked for: $STRICT_REFUSE. */
+bool strict_refuses(const char* function);
+void strict_refuse(TF_Status* status);
+void strict_fill_refusals(SP_StreamExecutor* executor);
+
 #endif /* STRICT_H_ */
