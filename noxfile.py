@@ -419,7 +419,7 @@ def new_plugin(session: nox.Session) -> None:
 
 @nox.session
 def tf_plugins(session: nox.Session) -> None:
-    """Two plugin wheels made for TensorFlow, from the package index, unchanged, in drystone."""
+    """Three plugin wheels made for TensorFlow, from the package index, unchanged, in drystone."""
     install_wheels(session, "test")
     session.install("pip")
     session.run("python", "-m", "ci.scripts.tf_plugins", *session.posargs)

@@ -49,7 +49,7 @@ import numpy as np
 from drystone_base import Graph, Session, SessionConfig, as_dtype
 FLOAT = as_dtype("float32")
 graph, t = Graph(), {"T": FLOAT}
-x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT, "shape": (None, 3)})
+x = graph.add("Placeholder", "x", attrs={"dtype": FLOAT, "shape": (-1, 3)})
 w = graph.add("Placeholder", "w", attrs={"dtype": FLOAT, "shape": (3, 4)})
 product = graph.add("MatMul", "product", [x, w], attrs=t)
 graph.add("Floor", "y", [graph.add("Relu", "relu", [product], attrs=t)], attrs=t)
