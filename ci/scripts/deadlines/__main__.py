@@ -4,7 +4,8 @@ Each kernel of a table runs in a process of its own with a deadline of a second,
 run, so that preparation counts, too; then in one without a deadline, which gets Ctrl-C after a
 second. Modules are imported before. What ends later than half a second after its time, or keeps its
 process from ending for more than two, is printed with a mark, and the status is 1. A kernel that is
-over before shows nothing: its row says "brief". "left": it goes on in a thread of its own.
+over before shows nothing: its row says "brief". "left": it goes on in a thread of its own. What the
+caller's thread waited for a processor that others had is told, and does not count as late.
 """
 
 from __future__ import annotations
@@ -30,6 +31,15 @@ _MOST = 120.0
 """Seconds for one process, which makes its inputs first."""
 
 
+def kept_waiting() -> float:
+    """Seconds that this thread could have run, and had no processor; 0 where nothing tells."""
+    try:
+        text = Path(f"/proc/self/task/{threading.get_native_id()}/schedstat").read_text("ascii")
+    except OSError:
+        return 0.0
+    return int(text.split()[1]) / 1e9
+
+
 def one(name: str, executor: str, way: str) -> None:
     """Run one kernel in this process and print how long it took and how it ended."""
     from drystone_base import KernelError, Session, SessionConfig
@@ -43,7 +53,7 @@ def one(name: str, executor: str, way: str) -> None:
     session = Session(graph, SessionConfig(**config))
     if way == "ctrl-c":
         threading.Timer(_DEADLINE, os.kill, (os.getpid(), signal.SIGINT)).start()
-    begin = time.monotonic()
+    begin, before = time.monotonic(), kept_waiting()
     try:
         session.run("long:0", feeds)
         how = "brief"
@@ -51,7 +61,8 @@ def one(name: str, executor: str, way: str) -> None:
         how = "left" if "has not returned" in str(error) else error.code
     except KeyboardInterrupt:
         how = "interrupted"
-    print(json.dumps({"seconds": time.monotonic() - begin, "how": how}), flush=True)
+    seconds, waited = time.monotonic() - begin, kept_waiting() - before
+    print(json.dumps({"seconds": seconds, "waited": waited, "how": how}), flush=True)
     if how == "brief":
         os._exit(0)
 
@@ -60,6 +71,7 @@ def measured(name: str, executor: str, way: str) -> dict[str, Any]:
     """One row: the seconds until the run ended, and from then until the process did."""
     command = (sys.executable, "-W", "ignore", "-m", "ci.scripts.deadlines", "--one", name)
     row: dict[str, Any] = {"name": name, "executor": executor, "way": way, "end": 0.0}
+    row["waited"] = 0.0
     with subprocess.Popen(
         (*command, executor, way), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         cwd=ROOT,
@@ -85,7 +97,8 @@ def is_good(row: dict[str, Any]) -> bool:
     ends = {"deadline": ("deadline-exceeded", "left"), "ctrl-c": ("interrupted",)}[row["way"]]
     if row["how"] == "brief":
         return True
-    in_time = row["seconds"] <= _DEADLINE + _LATE and row["end"] <= _END
+    seconds = row["seconds"] - row["waited"]
+    in_time = seconds <= _DEADLINE + _LATE and row["end"] <= _END
     return in_time and row["how"] in ends
 
 
@@ -93,7 +106,8 @@ def line(row: dict[str, Any]) -> str:
     """A row as text."""
     mark = " " if is_good(row) else "!"
     words = f"{mark} {row['name']:30} {row['executor']:10} {row['way']:9} {row['seconds']:7.2f} s"
-    return f"{words} {row['end']:6.2f} s  {row['how']}"
+    waited = f" ({row['waited']:.2f} s without a processor)" if row["waited"] > _LATE / 5 else ""
+    return f"{words} {row['end']:6.2f} s  {row['how']}{waited}"
 
 
 def main(arguments: list[str] | None = None) -> int:
