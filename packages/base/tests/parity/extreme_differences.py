@@ -97,6 +97,13 @@ def _unsorted(item: Case, _: Any) -> bool:
     return rows.ndim == 2 and bool((rows[:, 1:] < rows[:, :-1]).any())
 
 
+def _is_beyond(item: Case) -> bool:
+    """Whether a row of a pair of sparse tensors is outside of both shapes, but for its last."""
+    lead = np.maximum(item.inputs[2], item.inputs[5])[:-1]
+    rows = [np.asarray(item.inputs[k])[:, :-1] for k in (0, 3)]
+    return any(bool(((v < 0) | (v >= lead)).any()) for v in rows)
+
+
 def _disordered(indices: Any) -> bool:
     rows = np.asarray(indices).tolist()
     return any(a >= b for a, b in itertools.pairwise(rows))
@@ -342,6 +349,18 @@ EXTREMES: tuple[Difference, ...] = (
         "SparseCountSparseOutput",
         "2^31 rows and more: TensorFlow counts them in 32 bits; we refuse",
         lambda item, want: answers(item, want) and bool(np.any(item.inputs[2] >= 1 << 31)),
+    ),
+    Difference(
+        "SparseSegmentSumWithNumSegments SparseSegmentMeanWithNumSegments "
+        "SparseSegmentSqrtNWithNumSegments",
+        "2^31 segments and more: TensorFlow takes the lower 32 bits of their number; we refuse",
+        lambda item, want: answers(item, want) and bool(np.any(item.inputs[3] >= 1 << 31)),
+    ),
+    Difference(
+        "EditDistance",
+        "indices outside of the shape whose place in memory is inside: TensorFlow gives the "
+        "distance of another cell; we refuse",
+        lambda item, want: answers(item, want) and _is_beyond(item),
     ),
     Difference(
         "SparseSplit",

@@ -63,6 +63,26 @@ def test_shapes_and_places_near_the_end_of_64_bits(
                   normalize=True, exact=False)  # fmt: skip
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_cells_outside_and_numbers_of_segments_near_the_end_of_64_bits(data: Any) -> None:
+    some = st.sampled_from((-(2**63), -(2**31), -1, 0, 0, 1, 1, 2, 4, *HUGE))
+    rows = np.array(data.draw(st.lists(st.tuples(some, some, some), max_size=2)), np.int64)
+    guess = (rows.reshape(-1, 3), np.ones(len(rows), np.int64), np.array([2, 3, 4]))
+    truth = (np.array([[0, 1, 0]]), np.array([1]), guess[2])
+    assert_agrees("EditDistance", *guess, *truth, normalize=False, exact=False)
+    assert_agrees("EditDistance", *truth, *guess, normalize=True, exact=False)
+    ids = np.array(sorted(data.draw(st.tuples(some, some))), np.int64)
+    rows_of, places = np.ones((3, 2), np.float32), np.array([0, data.draw(some)], np.int64)
+    for kind in ("Sum", "Mean", "SqrtN"):
+        op = f"SparseSegment{kind}"
+        assert_agrees(op, rows_of, places, ids, exact=False)
+        assert_agrees(f"{op}WithNumSegments", rows_of, places, ids, np.int64(data.draw(some)),
+                      exact=False)  # fmt: skip
+        rows_back = np.int32(data.draw(st.sampled_from((-(2**31), -1, 0, 3, 2**31 - 1))))
+        assert_agrees(f"{op}Grad", rows_of, places, ids, rows_back, exact=False)
+
+
 @pytest.mark.parametrize("last", [6, 2**31 - 1, 2**62, 2**63 - 1])
 @pytest.mark.parametrize("kinds", [["ROW_SPLITS"], ["ROW_SPLITS", "ROW_SPLITS"]])
 def test_row_splits_far_beyond_the_values(kinds: list[str], last: int) -> None:
