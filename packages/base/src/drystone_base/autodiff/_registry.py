@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
+from drystone_base.autodiff._broadcasts import summed_axes
 from drystone_base.autodiff._slices import Grad
 from drystone_base.core.arguments import checked
-from drystone_base.core.dtypes import INT32, RESOURCE, VARIANT, DType
+from drystone_base.core.dtypes import INT32, INT64, RESOURCE, VARIANT, DType
 from drystone_base.core.errors import BadRequest
 from drystone_base.core.families import Families
 from drystone_base.core.installed import points
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.graph import Graph
 from drystone_base.graph.node import Node, Output
+from drystone_base.inference.shapes._incremental import Shapes
+from drystone_base.inference.shapes._registry import Shape
 
 __all__ = [
     "CONSTANT",
@@ -27,6 +30,7 @@ __all__ = [
     "gradient",
     "needs",
     "reduced",
+    "reshaped",
     "rule",
     "takes_slices",
     "unbroadcast",
@@ -151,17 +155,58 @@ def broken_packages() -> Exception | None:
 
 def reduced(b: Builder, grad: Output, x: Output, axes: Output) -> Output:
     """``grad``, summed over the axes along which ``x`` was broadcast."""
-    return b("Reshape", b("Sum", grad, axes, keep_dims=False), b.shape(x))
+    return reshaped(b, b("Sum", grad, axes, keep_dims=False), x)
 
 
-def unbroadcast(b: Builder, node: Node, dx: Output | None, dy: Output | None) -> Grads:
-    """Gradients of a broadcasting op of two inputs, each in the shape of its input."""
-    x, y = node.inputs[:2]
-    axes = b.node("BroadcastGradientArgs", b.shape(x), b.shape(y))
-    return [
-        None if d is None else reduced(b, d, v, (axes, k))
-        for k, (d, v) in enumerate(((dx, x), (dy, y)))
-    ]
+def reshaped(b: Builder, grad: Output, x: Output) -> Output:
+    """``grad`` in the shape of ``x``, of which nothing is read where one size at most is open."""
+    shape = b.shapes.shape(x) if isinstance(b, GradientBuilder) else None
+    if shape is None or 0 in shape or sum(size < 0 for size in shape) > 1:
+        return b("Reshape", grad, b.shape(x))
+    sizes = [max(size, -1) for size in shape]
+    wide = max(sizes, default=1) >= 2**31
+    return b("Reshape", grad, b.const(sizes, INT64 if wide else INT32))
+
+
+def unbroadcast(
+    b: Builder, node: Node, dx: Output | None, dy: Output | None, matrix: int = 0
+) -> Grads:
+    """Gradients of a broadcasting op of two inputs, each in the shape of its input.
+
+    The last ``matrix`` dimensions are not broadcast. Nothing is added to the graph for what shapes
+    say before a run.
+    """
+    inputs = node.inputs[:2]
+    shapes = [_outer(b.shapes.shape(v), matrix) if isinstance(b, GradientBuilder) else None
+              for v in inputs]  # fmt: skip
+    found: list[Grad | None] = []
+    axes: Node | None = None
+    for k, (d, v) in enumerate(zip((dx, dy), inputs, strict=True)):
+        own, other = shapes[k], shapes[1 - k]
+        known = summed_axes(own, other)
+        if d is None or known == []:
+            found.append(d)
+        elif known is None:
+            axes = axes or b.node("BroadcastGradientArgs", *(_sizes(b, v, matrix) for v in inputs))
+            found.append(reduced(b, d, v, (axes, k)))
+        elif own is not None and other is not None and len(known) == len(other) - len(own):
+            found.append(b("Sum", d, b.const(known, INT32), keep_dims=False))
+        else:
+            found.append(reduced(b, d, v, b.const(known, INT32)))
+    return found
+
+
+def _outer(shape: Shape, matrix: int) -> Shape:
+    return None if shape is None or len(shape) < matrix else shape[: len(shape) - matrix]
+
+
+def _sizes(b: Builder, x: Output, matrix: int) -> Output:
+    """The shape of an output without its last dimensions."""
+    shape = b.shape(x)
+    if not matrix:
+        return shape
+    count = b("Sub", b("Shape", shape, out_type=INT32), b.const([matrix], INT32))
+    return b("Slice", shape, b.const([0], INT32), count)
 
 
 def zeros(b: Builder, output: Output, dtype: DType | None = None) -> Output:
@@ -180,12 +225,13 @@ def zeros(b: Builder, output: Output, dtype: DType | None = None) -> Output:
 class GradientBuilder(Builder):
     """A builder that knows of which outputs gradients are needed: those in ``needed``.
 
-    ``made`` are the nodes that it has added.
+    ``made`` are the nodes that it has added, ``shapes`` what is known of the graph's.
     """
 
     def __init__(self, graph: Graph, needed: Container[Output]) -> None:
         super().__init__(graph, "gradients")
         self.needed = needed
+        self.shapes = Shapes(graph)
         self.made: list[Node] = []
 
     def node(self, *args: Any, **kwargs: Any) -> Node:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, rule
+from drystone_base.autodiff._registry import Grads, reshaped, rule
 from drystone_base.core.dtypes import INT32
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -69,4 +69,4 @@ def _partition(b: Builder, node: Node, grads: list[Any]) -> Grads:
     every = b("Reshape", b("Range", b.const(0, INT32), size, b.const(1, INT32)), shape)
     went = b.node("DynamicPartition", every, parts, num_partitions=count)
     rows = b("DynamicStitch", [(went, k) for k in range(count)], grads)
-    return [b("Reshape", rows, b.shape(data)), None]
+    return [reshaped(b, rows, data), None]

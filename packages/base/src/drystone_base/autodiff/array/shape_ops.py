@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, reduced, rule
+from drystone_base.autodiff._registry import Grads, reduced, reshaped, rule
 from drystone_base.core.dtypes import INT32
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 @rule("Reshape", "ExpandDims", "Squeeze")
 def _reshape(b: Builder, node: Node, grads: list[Any]) -> Grads:
-    back = b("Reshape", grads[0], b.shape(node.inputs[0]))
+    back = reshaped(b, grads[0], node.inputs[0])
     return [back, *[None] * (len(node.inputs) - 1)]
 
 

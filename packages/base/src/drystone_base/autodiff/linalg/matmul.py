@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, reduced, rule
-from drystone_base.core.dtypes import FLOAT32, INT32
+from drystone_base.autodiff._registry import Grads, rule, unbroadcast
+from drystone_base.core.dtypes import FLOAT32
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
 
@@ -32,18 +32,7 @@ def _sparse_matmul(b: Builder, node: Node, grads: list[Any]) -> Grads:
 @rule("BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def _batch_matmul(b: Builder, node: Node, grads: list[Any]) -> Grads:
     dx, dy = _product(b, node, grads[0], "adj_x", "adj_y")
-    if node.op == "BatchMatMul":
-        return [dx, dy]
-    x, y = node.inputs
-    axes = b.node("BroadcastGradientArgs", _batch(b, x), _batch(b, y))
-    return [reduced(b, dx, x, (axes, 0)), reduced(b, dy, y, (axes, 1))]
-
-
-def _batch(b: Builder, x: Output) -> Output:
-    """The shape without the last two dimensions."""
-    two = b.const([2], INT32)
-    size = b("Sub", b("Shape", b.shape(x), out_type=INT32), two)
-    return b("Slice", b.shape(x), b.const([0], INT32), size)
+    return [dx, dy] if node.op == "BatchMatMul" else unbroadcast(b, node, dx, dy, matrix=2)
 
 
 def _product(b: Builder, node: Node, g: Output, left: str, right: str) -> list[Output]:

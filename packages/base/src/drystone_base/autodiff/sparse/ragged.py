@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, reduced, rule
+from drystone_base.autodiff._registry import Grads, reduced, reshaped, rule
 from drystone_base.core.dtypes import INT32, INT64
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -15,7 +15,7 @@ __all__: list[str] = []
 @rule("RaggedTensorToSparse")
 def _to_sparse(b: Builder, node: Node, grads: list[Any]) -> Grads:
     *splits, values = node.inputs
-    return [*(None for _ in splits), b("Reshape", grads[1], b.shape(values))]
+    return [*(None for _ in splits), reshaped(b, grads[1], values)]
 
 
 @rule("RaggedFillEmptyRows")
