@@ -17,7 +17,7 @@ import os
 import pkgutil
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -33,17 +33,25 @@ _looked: set[str] = set()
 
 def rules() -> dict[str, list[Any]]:
     """The rules of each pass, by the name of its module."""
+    found: dict[str, list[Any]] = {}
+    for name, _, _, held in _held():
+        mine = found.setdefault(name, [])
+        mine += [one for one in held if one not in mine]
+    return found
+
+
+def _held() -> Iterator[tuple[str, Any, str, tuple[Any, ...]]]:
+    """Each pass, module of it, and name in that for a rule or several."""
     from drystone_optimizer import passes
     from drystone_optimizer.core.rules import Rule
 
-    found: dict[str, list[Any]] = {}
     for info in pkgutil.walk_packages(passes.__path__, f"{passes.__name__}."):
         module = import_module(info.name)
-        mine = found.setdefault(info.name.split(".")[2], [])
-        for held in vars(module).values():
-            several = held if isinstance(held, tuple) and not isinstance(held, Rule) else (held,)
-            mine += [one for one in several if isinstance(one, Rule) and one not in mine]
-    return found
+        for name, value in list(vars(module).items()):
+            several = (value,) if isinstance(value, Rule) else value
+            held = several if isinstance(several, tuple) else ()
+            if held and all(isinstance(one, Rule) for one in held):
+                yield info.name.split(".")[2], module, name, held
 
 
 def pytest_configure() -> None:
@@ -51,10 +59,17 @@ def pytest_configure() -> None:
     sys.path.insert(0, str(HELPERS))
     import pass_checks
 
-    for name, held in rules().items():
-        for rule in held:
-            key = f"{name}: {rule.name}"
-            object.__setattr__(rule, "match", _noting(rule.match, key))
+    from drystone_optimizer.core import rules as core_rules
+
+    held_rules = list(_held())
+    # A node that reads nothing of a rule's is not shown to the rule: that is declining, too.
+    every = frozenset(op for *_, held in held_rules for rule in held for op in rule.reads)
+    chosen: Any = vars(core_rules)["_Chosen"]
+    chosen.of = lambda self, node: self[node.op, every]
+    for name, module, attribute, held in held_rules:
+        noted = [one._replace(match=_noting(one.match, f"{name}: {one.name}")) for one in held]
+        is_one = len(held) == 1 and getattr(module, attribute) is held[0]
+        setattr(module, attribute, noted[0] if is_one else tuple(noted))
     import drystone_optimizer
 
     helpers: Any = pass_checks
