@@ -112,6 +112,7 @@ remapping.batch_norm FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 < Conv2D
   DepthwiseConv2dNative
 remapping.batch_norm_ex Relu < Add AddV2 FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3
 remapping.bias Add AddV2 BiasAdd BiasAddV1 < Conv2D Conv3D DepthwiseConv2dNative MatMul
+remapping.bias_before_reshape Add AddV2 BiasAdd BiasAddV1 < Reshape
 remapping.hash_of_numbers StringToHashBucketFast
 remapping.leaky Maximum < Mul
 remapping.padding Conv2D _FusedConv2D < Pad

@@ -14,8 +14,8 @@ from drystone_optimizer.passes._late_rules import LateRules
 __all__ = ["RULES", "run"]
 
 RULES: Final = LateRules(__name__, (
-    "bias", "squeeze", "batch_norm", "residual", "leaky", "activation", "batch_norm_ex",
-    "hash_of_numbers", "padding", "strides",
+    "bias", "squeeze", "bias_before_reshape", "batch_norm", "residual", "leaky", "activation",
+    "batch_norm_ex", "hash_of_numbers", "padding", "strides",
 ))  # fmt: skip
 
 
