@@ -96,7 +96,9 @@ def test_certificates_whose_time_is_over(tmp_path: Path, monkeypatch: pytest.Mon
     good = certificates(tmp_path / "good", ours, ours)
     old = certificates(tmp_path / "old", ours, ours, days=0)
     time.sleep(1.1)
-    for task, client, said in ((old, good, "expired"), (good, old, "UNAVAILABLE")):
+    # Older releases of gRPC know no more than that the handshake failed.
+    expired = ("expired", "handshake failed", "closed")
+    for task, client, said in ((old, good, expired), (good, old, ("UNAVAILABLE", "closed"))):
         (port,) = free_ports(1)
         monkeypatch.setenv("DRYSTONE_CLUSTER_TLS", str(client))
         with Server({"worker": [f"127.0.0.1:{port}"]}, tls=Tls.read(task)) as server:
@@ -105,7 +107,7 @@ def test_certificates_whose_time_is_over(tmp_path: Path, monkeypatch: pytest.Mon
                 run(server.target)
             assert time.monotonic() - start < 5
             assert caught.value.code == "task-unreachable"
-            assert said in caught.value.found or "closed" in caught.value.found, caught.value.found
+            assert any(word in caught.value.found for word in said), caught.value.found
 
 
 def test_a_folder_that_lacks_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
