@@ -110,6 +110,7 @@ void along_channels(const Pool& p, bool channels_first, const std::array<PlanesO
   const std::int64_t cost = at_once * (each + p.windows() * p.taps()) / 4;
   parallel(blocks, 1 + cost, [&](std::int64_t begin, std::int64_t end) {
     const auto room = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(each * at_once));
+    std::array<const T*, kInputs> turned;  // each thread's own
     for (std::int64_t block = begin; block < end; ++block) {
       const std::int64_t first = block * at_once;
       Pool some = p;
@@ -119,9 +120,9 @@ void along_channels(const Pool& p, bool channels_first, const std::array<PlanesO
       for (std::size_t i = 0; i < kInputs; ++i) {
         const std::int64_t area = given[i].area;
         turn(given[i].data + first * area, some.channels, area, free);
-        inputs[i] = std::exchange(free, free + some.channels * area);
+        turned[i] = std::exchange(free, free + some.channels * area);
       }
-      body(some, inputs, free);
+      body(some, turned, free);
       turn(free, out_area, some.channels, out + first * out_area);
     }
   });

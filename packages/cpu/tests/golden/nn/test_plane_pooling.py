@@ -134,3 +134,9 @@ def test_shapes_at_the_edges_of_registers(kind: str, shape: Any) -> None:
     image, size, stride = shape
     for padding in ("SAME", "VALID"):
         _check(Case(kind, (2, 17), image, size, stride, padding, 0.02, 7))
+
+
+def test_threads_turn_planes_of_their_own() -> None:
+    case = Case("float32", (4, 600), (9, 9), (3, 3), (3, 3), "VALID", 0.0, 3)
+    for _ in range(20):
+        _check(case)
