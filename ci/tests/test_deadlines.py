@@ -11,9 +11,11 @@ from drystone_base.graph.validate import validate
 from drystone_base.ops.defs import op_def
 
 
-def row(seconds: float, how: str, way: str = "deadline", end: float = 0.0) -> dict[str, Any]:
+def row(
+    seconds: float, how: str, way: str = "deadline", end: float = 0.0, waited: float = 0.0
+) -> dict[str, Any]:
     return {"name": "n", "executor": "native", "way": way, "seconds": seconds, "how": how,
-            "end": end}  # fmt: skip
+            "end": end, "waited": waited}  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -21,6 +23,7 @@ def row(seconds: float, how: str, way: str = "deadline", end: float = 0.0) -> di
     [
         (row(1.4, "left"), True),
         (row(1.6, "left"), False),
+        (row(1.6, "left", waited=0.2), True),
         (row(0.2, "brief"), True),
         (row(1.2, "deadline-exceeded", end=3.0), False),
         (row(1.2, "plugin-kernel-failed"), False),
