@@ -12,7 +12,7 @@ from integration_tests.support import InstalledEnv, install, remove
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "plugin_authors" / "device.md"
 SECTION = re.compile(r"(?ms)^## A project of your own$(.*?)^## ")
-BLOCK = re.compile(r"(?ms)^```(sh|py|text)\n(.*?)^```$")
+BLOCK = re.compile(r"(?ms)^```(bash|py|text)\n(.*?)^```$")
 
 
 def blocks() -> list[tuple[str, str]]:
@@ -23,7 +23,7 @@ def blocks() -> list[tuple[str, str]]:
 
 
 def test_the_section_has_commands_a_program_and_what_they_print() -> None:
-    assert [language for language, _ in blocks()] == ["sh", "text", "py", "text"]
+    assert [language for language, _ in blocks()] == ["bash", "text", "py", "text"]
 
 
 @pytest.mark.nightly
