@@ -41,14 +41,22 @@ def test_a_vendors_way(env: InstalledEnv, wheels: list[Path], tmp_path: Path) ->
     )
     try:
         doctor, _, ran = done.stdout.partition("\nDENSE\n")
-        holds(doctor, listed)
-        holds(ran, printed)
+        assert missing(doctor, listed) == [], doctor
+        assert missing(ran, printed) == [], ran
     finally:
         remove(env, "my-npu")
 
 
-def holds(text: str, wanted: str) -> None:
-    """Each line of what is wanted is there, in that order, spaces aside; `...` is any lines."""
+def missing(text: str, wanted: str) -> list[str]:
+    """Lines that are wanted and not there in that order, spaces aside; `...` is any lines."""
     left = iter([" ".join(line.split()) for line in text.splitlines()])
-    for line in (" ".join(one.split()) for one in wanted.splitlines()):
-        assert line == "..." or any(found.startswith(line) for found in left), f"{line!r}: {text}"
+    lines = [" ".join(one.split()) for one in wanted.splitlines()]
+    return [
+        line for line in lines if line != "..." and not any(one.startswith(line) for one in left)
+    ]
+
+
+def test_what_is_missing_is_told() -> None:
+    assert missing("a  b\nc d\n", "a b\n...\nc") == []
+    assert missing("c\na\n", "a\nc\n") == ["c"]
+    assert missing("", "a\n") == ["a"]
