@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from statistics import median
 from types import FrameType
 from typing import Final
 
@@ -49,22 +50,24 @@ def grow(
 ) -> Growth:
     """The growth at the smallest size, doubled from ``first`` up to ``most``, worth measuring.
 
-    That is where the work takes ``least`` seconds. What seems to grow too fast is measured again,
-    more often. No measurement of one size takes more than ``limit`` seconds.
+    That is where the work takes ``least`` seconds. The small size counts by its median, since one
+    lucky run in a warm cache is half the others, and the large one by its least. What seems to
+    grow too fast is measured again, more often. No measurement of one size takes more than
+    ``limit`` seconds.
     """
     size = first
-    small = _least(job, shape, size, 2, limit)
-    while small < least and size < most:
-        size *= 2 if small > least / 3 else 4
+    small = _times(job, shape, size, 2, limit)
+    while min(small) < least and size < most:
+        size *= 2 if min(small) > least / 3 else 4
         size = min(size, most)
-        small = _least(job, shape, size, 2, limit)
-    small = min(small, _least(job, shape, size, 2, limit))
-    found = Growth(size, small, _large(job, shape, size, small, 2, limit), least)
+        small = _times(job, shape, size, 2, limit)
+    small += _times(job, shape, size, 2, limit)
+    large = _large(job, shape, size, median(small), 2, limit)
+    found = Growth(size, median(small), large, least)
     if not found.is_linear and found.large < limit:
-        small = min(small, _least(job, shape, size, 5, limit))
-        found = Growth(
-            size, small, min(found.large, _large(job, shape, size, small, 4, limit)), least
-        )
+        small += _times(job, shape, size, 5, limit)
+        large = min(large, _large(job, shape, size, median(small), 4, limit))
+        found = Growth(size, median(small), large, least)
     return found
 
 
@@ -73,14 +76,16 @@ def _large(
 ) -> float:
     """Seconds at four times the size; ``limit`` if they are more than that."""
     try:
-        return _least(job, shape, FACTOR * size, count, max(limit, 20 * small))
+        return min(_times(job, shape, FACTOR * size, count, max(limit, 20 * small)))
     except TooSlow:
         return max(limit, 20 * small)
 
 
-def _least(job: Job, shape: Callable[[int], Made], size: int, count: int, limit: float) -> float:
-    """The least processor time of some runs, each with what is prepared for it again."""
-    best = float("inf")
+def _times(
+    job: Job, shape: Callable[[int], Made], size: int, count: int, limit: float
+) -> list[float]:
+    """The processor times of some runs, each with what is prepared for it again."""
+    times: list[float] = []
     made = shape(size)
     for _ in range(count):
         work = job(made)
@@ -90,10 +95,10 @@ def _least(job: Job, shape: Callable[[int], Made], size: int, count: int, limit:
             with _limited(limit):
                 begin = time.thread_time()
                 work()
-                best = min(best, time.thread_time() - begin)
+                times.append(time.thread_time() - begin)
         finally:
             gc.enable()
-    return best
+    return times
 
 
 @contextmanager
