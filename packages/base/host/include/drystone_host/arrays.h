@@ -25,6 +25,7 @@ extern "C" {
  * `inputs` describes the inputs one after the other, each by
  *   dtype, rank, address of the memory, its bytes, a token (not 0), and its dimensions;
  * memory is lent as by DS_TensorFromMemory: until its token is given out.
+ * An input that describes no tensor is not lent, nor are those after it.
  *
  * `answer` holds `capacity` words and receives
  *   how many tokens follow at the end;

@@ -11,14 +11,7 @@
 namespace drystone::host {
 namespace {
 
-// Sanitizers must see every block come and go.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kKeeps = false;
-#else
-constexpr bool kKeeps = true;
-#endif
-
-thread_local bool is_over __attribute__((tls_model("initial-exec"))) = false;
+thread_local bool blocks_are_over __attribute__((tls_model("initial-exec"))) = false;
 
 // Units of a block that is the handle of a tensor: those are kept for ever (core/handles.h).
 constexpr std::size_t kHandle = 1;
@@ -29,9 +22,9 @@ void free_small(std::size_t units, void* block) noexcept {
 }
 
 // Frees what the thread keeps when it ends.
-struct End {
-  ~End() {
-    is_over = true;
+struct EndOfBlocks {
+  ~EndOfBlocks() {
+    blocks_are_over = true;
     BlockLists* mine = std::exchange(block_lists, nullptr);
     for (std::size_t units = 0; units < mine->classes.size(); ++units) {
       FreeBlock* next = mine->classes[units].first;
@@ -41,11 +34,11 @@ struct End {
   }
 };
 
-bool open_lists() noexcept {
-  if (!kKeeps || is_over || block_lists != nullptr) return false;
+bool open_block_lists() noexcept {
+  if (!kThreadsKeep || blocks_are_over || block_lists != nullptr) return false;
   block_lists = new (std::nothrow) BlockLists();
   if (block_lists == nullptr) return false;
-  thread_local End end;
+  thread_local EndOfBlocks end;
   static_cast<void>(&end);
   return true;
 }
@@ -56,7 +49,7 @@ constinit thread_local BlockLists* block_lists __attribute__((tls_model("initial
 
 void* allocate_other_block(std::size_t bytes) {
   const std::size_t units = block_units(bytes);
-  if (units > kBlockClasses && kKeeps && is_large(bytes)) return allocate_large(bytes);
+  if (units > kBlockClasses && kThreadsKeep && is_large(bytes)) return allocate_large(bytes);
   if (units > static_cast<std::size_t>(-1) / kBlockUnit) throw std::bad_alloc();
   void* out = units == kHandle ? take_handle(HandleKind::tensor)
                                : std::aligned_alloc(kBlockUnit, (units == 0 ? 1 : units) * kBlockUnit);
@@ -66,15 +59,15 @@ void* allocate_other_block(std::size_t bytes) {
 
 Allocation allocation_of_block(const void* block, std::size_t bytes) noexcept {
   const std::size_t units = block_units(bytes);
-  if (kKeeps && units <= kBlockClasses) return {AllocationKind::small_block, units * kBlockUnit};
-  if (kKeeps && is_large(bytes)) return {AllocationKind::large_block, large_block_capacity(block)};
+  if (kThreadsKeep && units <= kBlockClasses) return {AllocationKind::small_block, units * kBlockUnit};
+  if (kThreadsKeep && is_large(bytes)) return {AllocationKind::large_block, large_block_capacity(block)};
   return {AllocationKind::heap, units * kBlockUnit};
 }
 
 void free_other_block(void* block, std::size_t bytes) noexcept {
   const std::size_t units = block_units(bytes);
-  if (units > kBlockClasses && kKeeps && is_large(bytes)) return free_large(block);
-  if (units <= kBlockClasses && open_lists()) return free_block(block, bytes);
+  if (units > kBlockClasses && kThreadsKeep && is_large(bytes)) return free_large(block);
+  if (units <= kBlockClasses && open_block_lists()) return free_block(block, bytes);
   free_small(units, block);
 }
 

@@ -18,15 +18,8 @@
 namespace drystone::host {
 namespace {
 
-// Sanitizers must see every handle come and go: threads keep none, and those that were given back last are
-// given out last.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kKeeps = false;
-constexpr std::size_t kLeftAlone = 4096;
-#else
-constexpr bool kKeeps = true;
-constexpr std::size_t kLeftAlone = 0;
-#endif
+// With sanitizers those that were given back last are given out last.
+constexpr std::size_t kLeftAlone = kThreadsKeep ? 0 : 4096;
 
 constexpr std::size_t kSlab = std::size_t{32} << 10;  // bytes, at a multiple of that
 constexpr std::size_t kMoved = kKeptHandles / 2;      // at once between a thread and the others
@@ -150,7 +143,7 @@ struct Depot {
 
 Depot& depot() { return whole_in_children<Depot>(); }
 
-thread_local bool is_over __attribute__((tls_model("initial-exec"))) = false;
+thread_local bool handles_are_over __attribute__((tls_model("initial-exec"))) = false;
 
 // Some of what the thread keeps goes to the others.
 void hand_over(HandleKind kind, HandleLists::List& kept, std::size_t count) noexcept {
@@ -163,9 +156,9 @@ void hand_over(HandleKind kind, HandleLists::List& kept, std::size_t count) noex
 }
 
 // All that the thread keeps, when it ends.
-struct End {
-  ~End() {
-    is_over = true;
+struct EndOfHandles {
+  ~EndOfHandles() {
+    handles_are_over = true;
     HandleLists* const mine = std::exchange(handle_lists, nullptr);
     for (std::size_t k = 0; k < kHandleKinds; ++k) {
       hand_over(static_cast<HandleKind>(k), mine->of[k], mine->of[k].count);
@@ -174,12 +167,12 @@ struct End {
   }
 };
 
-bool open_lists() noexcept {
-  if (!kKeeps || is_over) return false;
+bool open_handle_lists() noexcept {
+  if (!kThreadsKeep || handles_are_over) return false;
   if (handle_lists != nullptr) return true;
   handle_lists = new (std::nothrow) HandleLists();
   if (handle_lists == nullptr) return false;
-  thread_local End end;
+  thread_local EndOfHandles end;
   static_cast<void>(&end);
   return true;
 }
@@ -189,7 +182,7 @@ bool open_lists() noexcept {
 constinit thread_local HandleLists* handle_lists __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void* take_other_handle(HandleKind kind) noexcept {
-  const bool keeps = open_lists();
+  const bool keeps = open_handle_lists();
   const std::lock_guard lock(depot().mutex);
   void* const out = depot().take(kind);
   if (!keeps || out == nullptr) return out;
@@ -206,7 +199,7 @@ void* take_other_handle(HandleKind kind) noexcept {
 }
 
 void give_other_handle(HandleKind kind, void* handle) noexcept {
-  if (open_lists()) {
+  if (open_handle_lists()) {
     HandleLists::List& kept = handle_lists->of[static_cast<std::size_t>(kind)];
     if (kept.count >= kKeptHandles) hand_over(kind, kept, kMoved);
     return give_handle(kind, handle);

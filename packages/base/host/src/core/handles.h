@@ -9,6 +9,13 @@
 
 namespace drystone::host {
 
+// Whether threads keep blocks and handles that were given back: sanitizers must see each come and go.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr bool kThreadsKeep = false;
+#else
+inline constexpr bool kThreadsKeep = true;
+#endif
+
 enum class HandleKind : std::uint8_t { tensor, status, buffer };
 inline constexpr std::size_t kHandleKinds = 3;
 

@@ -26,7 +26,7 @@ std::size_t sequence(std::string_view text) {
   return size;
 }
 
-void append_escaped(std::string* out, char c) {
+void append_in_text(std::string* out, char c) {
   char escaped[8];
   if (c == '"' || c == '\\') {
     out->push_back('\\');
@@ -73,7 +73,7 @@ void Json::text(std::string_view value) {
   while (!value.empty()) {
     const std::size_t size = sequence(value);
     if (size == 0) out_.append("\\ufffd");
-    else if (size == 1) append_escaped(&out_, value[0]);
+    else if (size == 1) append_in_text(&out_, value[0]);
     else out_.append(value.substr(0, size));
     value.remove_prefix(size == 0 ? 1 : size);
   }

@@ -22,19 +22,19 @@ struct All {
 
 All& all() { return whole_in_children<All>(); }
 
-thread_local bool is_over __attribute__((tls_model("initial-exec"))) = false;
+thread_local bool counts_are_over __attribute__((tls_model("initial-exec"))) = false;
 
 // Hands the thread's counts on when it ends.
-struct End {
+struct EndOfCounts {
   LiveCounts counts;
 
-  End() {
+  EndOfCounts() {
     const std::lock_guard lock(all().mutex);
     counts.next = all().first;
     if (all().first != nullptr) all().first->before = &counts;
     all().first = &counts;
   }
-  ~End() {
+  ~EndOfCounts() {
     const std::lock_guard lock(all().mutex);
     for (std::size_t k = 0; k < kKinds; ++k) {
       all().past.by_kind[k].fetch_add(counts.by_kind[k].load(std::memory_order_relaxed),
@@ -44,10 +44,10 @@ struct End {
     else all().first = counts.next;
     if (counts.next != nullptr) counts.next->before = counts.before;
     live_counts = nullptr;
-    is_over = true;  // what the thread still does counts among the past
+    counts_are_over = true;  // what the thread still does counts among the past
   }
-  End(const End&) = delete;
-  End& operator=(const End&) = delete;
+  EndOfCounts(const EndOfCounts&) = delete;
+  EndOfCounts& operator=(const EndOfCounts&) = delete;
 };
 
 }  // namespace
@@ -55,11 +55,11 @@ struct End {
 constinit thread_local LiveCounts* live_counts __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void count_first(Kind kind, std::int64_t change) noexcept {
-  if (is_over) {
+  if (counts_are_over) {
     all().past.by_kind[static_cast<std::size_t>(kind)].fetch_add(change, std::memory_order_relaxed);
     return;
   }
-  thread_local End end;
+  thread_local EndOfCounts end;
   live_counts = &end.counts;
   count_live(kind, change);
 }

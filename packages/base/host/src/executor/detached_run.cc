@@ -160,8 +160,6 @@ class Job : public Task {
   bool is_over_ = false;  // nothing of the caller's is used any more
 };
 
-bool is_opaque(const TF_Tensor* feed) { return feed->memory->opaque; }
-
 std::int64_t bytes_of(const DS_Plan& plan, TF_Tensor* const* feeds) noexcept {
   std::int64_t out = 0;
   for (std::int32_t k = 0; k < plan.program->blocks[0].feeds; ++k) out += static_cast<std::int64_t>(feeds[k]->memory->length);

@@ -36,10 +36,6 @@ Subject subject_of(const Instruction& in) {
   return in.kernel != nullptr ? in.kernel->subject() : Subject{.node = in.node, .op = in.op};
 }
 
-bool is_opaque(const TF_Tensor* value) {
-  return value->memory != nullptr && value->memory->opaque;
-}
-
 }  // namespace
 
 void Run::kernel(const Instruction& in, TF_Tensor** inputs, const TF_Bool* given_up,
@@ -240,7 +236,7 @@ DS_Plan::DS_Plan(DS_Session& session_, std::unique_ptr<drystone::host::executor:
              return in.callback >= 0 || in.fallback >= 0 || in.kind == drystone::host::executor::Kind::transfer;
            });
     asks = asks || std::ranges::any_of(block.initial, [](const TF_Tensor* value) {
-             return value != nullptr && value->memory != nullptr && value->memory->opaque;
+             return value != nullptr && drystone::host::executor::is_opaque(value);
            });
   }
   session.retain();

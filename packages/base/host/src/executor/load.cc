@@ -21,7 +21,7 @@
 namespace drystone::host::executor {
 namespace {
 
-constexpr std::int32_t kMost = 1 << 28;  // of anything a plan counts
+constexpr std::int32_t kMostCounted = 1 << 28;  // of anything a plan counts
 
 [[noreturn]] void malformed(const std::string& what) {
   fail(TF_INVALID_ARGUMENT, "the plan is malformed: " + what);
@@ -134,7 +134,7 @@ class BlockLoader {
       }
     }
     if (!r.ok()) malformed("a block is no message");
-    if (block_.feeds < 0 || block_.feeds > kMost) malformed("an absurd number of feeds");
+    if (block_.feeds < 0 || block_.feeds > kMostCounted) malformed("an absurd number of feeds");
     block_.initial.resize(static_cast<std::size_t>(block_.feeds));
     block_.instructions.reserve(instructions.size());
     for (const std::string_view instruction : instructions) add(read(instruction));
@@ -166,7 +166,7 @@ class BlockLoader {
   void add(const Fields& fields) {
     Instruction in;
     if (fields.kind >= static_cast<std::uint64_t>(Kind::count)) malformed("an unknown kind");
-    if (fields.outputs < 0 || fields.outputs > kMost - block_.values()) {
+    if (fields.outputs < 0 || fields.outputs > kMostCounted - block_.values()) {
       malformed("an absurd number of outputs");
     }
     in.kind = static_cast<Kind>(fields.kind);

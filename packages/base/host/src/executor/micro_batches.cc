@@ -210,10 +210,7 @@ class MicroBatchRun {
 // How many threads may each take micro_batches of their own: none while a run is recorded, whose notes are in
 // order, nor where only the embedder's thread could do something.
 int threads_for(const Run& run, const Block& block, TF_Tensor* const* feeds) {
-  const bool is_opaque = std::any_of(feeds, feeds + block.feeds, [](const TF_Tensor* feed) {
-    return feed->memory->opaque;
-  });
-  if (block.micro_batches->asks || is_opaque || run.trace() != nullptr) return 1;
+  if (block.micro_batches->asks || std::any_of(feeds, feeds + block.feeds, is_opaque) || run.trace() != nullptr) return 1;
   return std::min(run.threads_in_parallel(), DS_NumThreads());
 }
 
@@ -247,7 +244,7 @@ bool may_ask(const Block& block) {
     return in.callback >= 0 || in.fallback >= 0;
   });
   return computes || std::any_of(block.initial.begin(), block.initial.end(), [](const TF_Tensor* value) {
-    return value != nullptr && value->memory != nullptr && value->memory->opaque;
+    return value != nullptr && is_opaque(value);
   });
 }
 

@@ -16,7 +16,7 @@ TF_Tensor* scalar(TF_DataType dtype) { return new_tensor(dtype, nullptr, 0); }
 struct Drop {
   void operator()(TF_Tensor* tensor) const noexcept { drop(tensor); }
 };
-using Held = std::unique_ptr<TF_Tensor, Drop>;
+using Dropped = std::unique_ptr<TF_Tensor, Drop>;
 
 // Strings that are the embedder's objects.
 bool is_text_elsewhere(const TF_Tensor* value) {
@@ -62,10 +62,10 @@ bool Run::compiled(const Instruction& in, TF_Tensor** inputs, TF_Tensor** output
     return computed(in, inputs, outputs);
   }
   std::vector<TF_Tensor*> given(inputs, inputs + count);
-  std::vector<Held> made;
+  std::vector<Dropped> made;
   for (std::size_t k = 0; k < count; ++k) {
     if (!is_text_elsewhere(given[k])) continue;
-    Held text(adapted(in, k, given[k], TF_STRING));
+    Dropped text(adapted(in, k, given[k], TF_STRING));
     given[k] = text.get();
     made.push_back(std::move(text));
   }

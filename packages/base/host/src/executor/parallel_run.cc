@@ -23,7 +23,7 @@ constexpr std::int64_t kWorthHanding = 5'000;  // nanoseconds of an instruction 
 // What only the embedder's thread could turn into something for a library's kernel.
 bool has_opaque(TF_Tensor* const* values, std::int32_t count) {
   return std::any_of(values, values + count, [](const TF_Tensor* value) {
-    return value != nullptr && value->memory != nullptr && value->memory->opaque;
+    return value != nullptr && is_opaque(value);
   });
 }
 

@@ -4,13 +4,15 @@
 #include <algorithm>
 #include <map>
 
+#include "executor/value.h"
+
 namespace drystone::host::executor {
 namespace {
 
 constexpr std::int64_t kHandOver = 20'000;  // nanoseconds until other threads have begun, and are done
 constexpr std::int64_t kWorth = 200'000;    // nanoseconds that a block must take to be looked at
 constexpr std::int32_t kLongest = 96;       // instructions of a segment
-constexpr std::size_t kMost = 50'000;       // instructions of a block that is worth the search
+constexpr std::size_t kMostSearched = 50'000;       // instructions of a block that is worth the search
 
 bool does_something(const Instruction& in) {
   return in.kind != Kind::constant && in.kind != Kind::nothing && in.kind != Kind::trigger &&
@@ -27,7 +29,7 @@ class Embedders {
     known_[number] = kNo;  // of a function that calls itself
     const Block& block = program_.blocks[number];
     bool found = std::any_of(block.initial.begin(), block.initial.end(), [](const TF_Tensor* value) {
-      return value != nullptr && value->memory != nullptr && value->memory->opaque;
+      return value != nullptr && is_opaque(value);
     });
     for (const Instruction& in : block.instructions) {
       found = found || in.callback >= 0 || in.fallback >= 0;
@@ -225,7 +227,7 @@ void find_parallel_schedules(Program& program) {
   for (std::size_t k = 0; k < program.blocks.size(); ++k) {
     Block& block = program.blocks[k];
     const auto busy = std::count_if(block.instructions.begin(), block.instructions.end(), does_something);
-    if (block.has_frames || busy < 2 || block.instructions.size() > kMost || embedders.needs(k)) continue;
+    if (block.has_frames || busy < 2 || block.instructions.size() > kMostSearched || embedders.needs(k)) continue;
     block.parallel_schedule = analyse(block);
   }
 }

@@ -15,7 +15,7 @@ namespace drystone::host::executor {
 namespace {
 
 constexpr int kMostDepth = 2000;  // of calls within calls
-constexpr int kFew = 16;          // inputs of a kernel that need no allocation
+constexpr int kFewInputs = 16;    // inputs of a kernel that need no allocation
 constexpr std::chrono::milliseconds kAsks{50};  // between two questions to the embedder
 
 std::int64_t next_step() {
@@ -24,9 +24,9 @@ std::int64_t next_step() {
 }
 
 // Tensors that are dropped at the end of a scope.
-struct Held {
+struct HeldTensors {
   std::vector<TF_Tensor*> tensors;
-  ~Held() {
+  ~HeldTensors() {
     for (TF_Tensor* tensor : tensors) drop(tensor);
   }
 };
@@ -230,10 +230,10 @@ void Run::advance(const Block& block, const Instruction& in, TF_Tensor** values)
 
 void Run::compute_step(const Block& block, const Instruction& in, TF_Tensor** values) {
   const auto inputs = block.inputs_of(in);
-  TF_Tensor* few[kFew];
+  TF_Tensor* few[kFewInputs];
   std::vector<TF_Tensor*> more;
   TF_Tensor** gathered = few;
-  if (inputs.size() > kFew) {
+  if (inputs.size() > kFewInputs) {
     more.resize(inputs.size());
     gathered = more.data();
   }
@@ -288,7 +288,7 @@ void mark_session_constant(TF_Tensor* const* values, std::int32_t count) {
 
 void Run::compute(const Block& block, const Instruction& in, TF_Tensor** inputs,
                   const TF_Bool* given_up, TF_Tensor** outputs) {
-  Held read;  // current values of variables that are read
+  HeldTensors read;  // current values of variables that are read
   const bool calls = in.kind == Kind::call || in.kind == Kind::if_ || in.kind == Kind::case_ ||
                      in.kind == Kind::while_;
   const bool reads = in.kernel != nullptr || in.kind == Kind::forward || in.kind == Kind::copy || calls;

@@ -24,7 +24,7 @@ TF_Tensor* dead() noexcept {
   alignas(TF_Tensor) static std::byte room[sizeof(TF_Tensor)];  // never destroyed
   static TF_Tensor* const tensor = [] {
     auto* made = ::new (room) TF_Tensor();
-    died(Kind::tensor);  // it belongs to no tensor
+    died(host::Kind::tensor);  // it belongs to no tensor
     return made;
   }();
   return tensor;
@@ -64,7 +64,7 @@ TF_Tensor* DS_NewOpaqueTensor(void* object, TF_DataType dtype, void (*release)(v
   return answered<TF_Tensor*>(nullptr, [&] {
     auto memory = std::make_unique<Memory>();
     auto tensor = std::make_unique<TF_Tensor>();
-    born(Kind::memory);
+    born(drystone::host::Kind::memory);
     memory->data = object;
     memory->dtype = dtype;
     memory->opaque = true;

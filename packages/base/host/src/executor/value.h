@@ -10,6 +10,9 @@ namespace drystone::host::executor {
 // The dtype of values that stand for variables. No constant expression, as the enumeration ends before.
 inline const auto kReference = static_cast<TF_DataType>(100);
 
+// Whether it is an object of the embedder's in the place of numbers.
+inline bool is_opaque(const TF_Tensor* value) noexcept { return value->memory != nullptr && value->memory->opaque; }
+
 // The value of an output that was not computed. Never held, dropped or read.
 TF_Tensor* dead() noexcept;
 

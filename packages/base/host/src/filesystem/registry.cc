@@ -12,14 +12,14 @@
 namespace drystone::host {
 namespace {
 
-struct Entry {
+struct Scheme {
   std::string library;
   std::shared_ptr<Filesystem> filesystem;  // NULL while it is being made
 };
 
 struct Registry {
   std::mutex mutex;
-  std::map<std::string, Entry, std::less<>> entries;
+  std::map<std::string, Scheme, std::less<>> entries;
   pid_t process = 0;  // that registered last
 };
 
@@ -98,7 +98,7 @@ Filesystems registered_filesystems() {
 }
 
 void cleanup_filesystems() noexcept {
-  std::map<std::string, Entry, std::less<>> gone;
+  std::map<std::string, Scheme, std::less<>> gone;
   const std::lock_guard lock(registry().mutex);
   for (auto at = registry().entries.begin(); at != registry().entries.end();) {
     auto next = std::next(at);

@@ -32,11 +32,6 @@ class Handles {
   std::vector<TF_Tensor*> all_;
 };
 
-// Throws what a status says.
-void pass_on(const TF_Status& status) {
-  if (status.code != TF_OK) pass_on(status);
-}
-
 void lend(Handles& tensors, const std::int64_t* word) {
   TF_Status status;
   for (int k = 0; k < tensors.size(); ++k) {
@@ -44,7 +39,7 @@ void lend(Handles& tensors, const std::int64_t* word) {
     tensors[k] = DS_TensorFromMemory(
         static_cast<TF_DataType>(word[0]), word + 5, rank, std::bit_cast<void*>(word[2]),
         static_cast<std::size_t>(word[3]), static_cast<std::uint64_t>(word[4]), &status);
-    pass_on(status);
+    if (status.code != TF_OK) pass_on(status);
     word += 5 + rank;
   }
 }

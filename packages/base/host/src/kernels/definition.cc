@@ -36,7 +36,7 @@ std::vector<Constraint> in_order(std::vector<Constraint> constraints) {
 
 std::size_t hash_of(std::string_view text) noexcept { return std::hash<std::string_view>{}(text); }
 
-std::size_t mixed(std::size_t sum, std::size_t more) noexcept {
+std::size_t combined(std::size_t sum, std::size_t more) noexcept {
   return (std::rotl(sum, 29) ^ more) * std::size_t{0x9E3779B97F4A7C15};
 }
 
@@ -68,12 +68,12 @@ std::size_t place_hash(const Definition& definition) noexcept {
   std::size_t sum = 0;
   for (const Constraint& one : definition.constraints) {
     std::size_t number = hash_of(one.attr);
-    for (const int type : one.types) number = mixed(number, static_cast<std::size_t>(type));
+    for (const int type : one.types) number = combined(number, static_cast<std::size_t>(type));
     sum += number;
   }
-  std::size_t out = mixed(hash_of(definition.op), hash_of(definition.device));
-  out = mixed(out, hash_of(definition.label));
-  return mixed(mixed(out, static_cast<std::size_t>(definition.priority)), sum);
+  std::size_t out = combined(hash_of(definition.op), hash_of(definition.device));
+  out = combined(out, hash_of(definition.label));
+  return combined(combined(out, static_cast<std::size_t>(definition.priority)), sum);
 }
 
 std::string serialize(const Definition& definition) {

@@ -29,7 +29,7 @@ int number_of_device(std::string_view name) {
 }
 
 // One per tensor: whether it lies in host memory, as resources always do.
-std::vector<unsigned char> on_host(const Definition& definition, const Signature& signature) {
+std::vector<unsigned char> marks_of_host(const Definition& definition, const Signature& signature) {
   std::vector<unsigned char> out(signature.types.size(), definition.device == "CPU" ? 1 : 0);
   for (std::size_t k = 0; k < out.size(); ++k) {
     if (signature.types[k] == TF_RESOURCE) out[k] = 1;
@@ -59,8 +59,8 @@ DS_Kernel::DS_Kernel(RegisteredPtr registered_, std::string_view node_def, std::
       inputs(node.input_signature()),
       outputs(node.output_signature()),
       stated(node.attr(kStatedShapes).integers(), inputs.types.size(), outputs.types.size()),
-      input_on_host(on_host(registered->definition, inputs)),
-      output_on_host(on_host(registered->definition, outputs)),
+      input_on_host(marks_of_host(registered->definition, inputs)),
+      output_on_host(marks_of_host(registered->definition, outputs)),
       takes_stored(inputs.types.size(), 0) {
   if (node.op() != registered->definition.op) {
     fail(TF_INVALID_ARGUMENT,

@@ -26,7 +26,7 @@ struct DS_Variable {
 namespace drystone::host::kernels {
 namespace {
 
-Handles<Variable>& handles() {
+Handles<Variable>& variables() {
   static auto* all = new Handles<Variable>(0xD5'0A'F7'01U);
   return *all;
 }
@@ -61,13 +61,13 @@ void check_dtype(const Variable& variable, const TF_Tensor& value) {
 Variable::Variable(std::string name, std::string container, TF_DataType dtype)
     : name_(std::move(name)), container_(std::move(container)), dtype_(dtype) {}
 
-Variable::~Variable() { handles().forget(number_); }
+Variable::~Variable() { variables().forget(number_); }
 
 VariablePtr Variable::make(std::string name, std::string container, TF_DataType dtype,
                            const TF_Tensor* value) {
   if (stored_size(dtype) == 0) fail(TF_INVALID_ARGUMENT, "there is no such dtype");
   VariablePtr made(new Variable(std::move(name), std::move(container), dtype));
-  made->number_ = handles().add(made);
+  made->number_ = variables().add(made);
   made->set(value);
   return made;
 }
@@ -249,7 +249,7 @@ void Variable::unlock() noexcept {
 }
 
 VariablePtr find_variable(const TF_Tensor& resource, std::int64_t index) {
-  return handles().find(handle_at(resource, TF_RESOURCE, index));
+  return variables().find(handle_at(resource, TF_RESOURCE, index));
 }
 
 VariablePtr variable_at(const TF_Tensor& resource, std::int64_t index) {

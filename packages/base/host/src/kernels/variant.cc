@@ -9,19 +9,19 @@
 namespace drystone::host::kernels {
 namespace {
 
-Handles<Variant>& handles() {
+Handles<Variant>& variants() {
   static auto* all = new Handles<Variant>(0xD5'0A'F7'02U);
   return *all;
 }
 
 }  // namespace
 
-Variant::~Variant() { handles().forget(number); }
+Variant::~Variant() { variants().forget(number); }
 
 std::shared_ptr<const Variant> variant_of(const TF_Tensor& tensor) {
   const std::uint64_t number = handle_at(tensor, TF_VARIANT, 0);
   if (tensor.dims.rank() != 0) fail(TF_INVALID_ARGUMENT, "the variant tensor is no scalar");
-  auto found = handles().find(number);
+  auto found = variants().find(number);
   if (found == nullptr) fail(TF_NOT_FOUND, "the variant wraps nothing that is alive");
   return found;
 }
@@ -29,7 +29,7 @@ std::shared_ptr<const Variant> variant_of(const TF_Tensor& tensor) {
 TF_Tensor* new_variant(std::vector<std::unique_ptr<TF_Tensor>> parts) {
   auto variant = std::make_shared<Variant>();
   variant->parts = std::move(parts);
-  variant->number = handles().add(variant);
+  variant->number = variants().add(variant);
   const std::uint64_t number = variant->number;
   return handle_tensor(TF_VARIANT, number, std::move(variant));
 }

@@ -45,15 +45,6 @@ struct Parts {
 constexpr std::size_t kSymbols = sizeof(Image);
 static_assert(kSymbols % alignof(ElfW(Sym)) == 0);
 
-// The header of the file this code is in, which states machine, class, byte order and flags.
-const ElfW(Ehdr)* own_header() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(&elf_image), &info) == 0) {
-    fail(TF_INTERNAL, "the dynamic linker does not know the host library");
-  }
-  return static_cast<const ElfW(Ehdr)*>(info.dli_fbase);
-}
-
 void append(std::string* out, const void* data, std::size_t size) {
   out->append(static_cast<const char*>(data), size);
 }
@@ -173,6 +164,14 @@ int memory_file(const std::string& image) {
 }
 
 }  // namespace
+
+const ElfW(Ehdr)* own_header() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&elf_image), &info) == 0) {
+    fail(TF_INTERNAL, "the dynamic linker does not know the host library");
+  }
+  return static_cast<const ElfW(Ehdr)*>(info.dli_fbase);
+}
 
 std::string elf_image(const std::string& soname, const std::vector<std::string>& needed) {
   return image_of(soname, needed, {});

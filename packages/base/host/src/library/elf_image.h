@@ -2,10 +2,15 @@
 #ifndef DRYSTONE_HOST_LIBRARY_ELF_IMAGE_H_
 #define DRYSTONE_HOST_LIBRARY_ELF_IMAGE_H_
 
+#include <link.h>
+
 #include <string>
 #include <vector>
 
 namespace drystone::host {
+
+// The header of the file this code is in, which states machine, class, byte order and flags. Throws Failure.
+const ElfW(Ehdr)* own_header();
 
 // The bytes of a shared library without code or symbols that needs `needed`, in that order, and is
 // called `soname` ("" for no name). For the machine this code runs on.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "core/failure.h"
+#include "library/elf_image.h"
 
 namespace drystone::host {
 namespace {
@@ -25,7 +26,7 @@ std::int64_t nanoseconds(const timespec& time) {
   return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
-FileState state_of(const struct stat& facts) noexcept {
+FileState state_in(const struct stat& facts) noexcept {
   return {facts.st_dev, facts.st_ino, facts.st_size, nanoseconds(facts.st_mtim),
           nanoseconds(facts.st_ctim)};
 }
@@ -119,17 +120,11 @@ void require_safe_library(const std::string& path, std::string_view file) {
   }
 }
 
-const ElfW(Ehdr)* own_header() {
-  Dl_info info;
-  const bool known = dladdr(reinterpret_cast<void*>(&require_whole_library), &info) != 0;
-  return known ? static_cast<const ElfW(Ehdr)*>(info.dli_fbase) : nullptr;
-}
-
 }  // namespace
 
 FileState state_of(const std::string& path) noexcept {
   struct stat facts;
-  return stat(path.c_str(), &facts) == 0 ? state_of(facts) : FileState();
+  return stat(path.c_str(), &facts) == 0 ? state_in(facts) : FileState();
 }
 
 FileBytes::FileBytes(const std::string& path) {
@@ -140,7 +135,7 @@ FileBytes::FileBytes(const std::string& path) {
     if (file >= 0) close(file);
     fail(TF_NOT_FOUND, path + ": " + std::strerror(reason));
   }
-  state_ = state_of(facts);
+  state_ = state_in(facts);
   size_ = S_ISREG(facts.st_mode) ? static_cast<std::size_t>(facts.st_size) : 0;
   if (size_ > 0) data_ = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
   close(file);
@@ -162,8 +157,7 @@ void require_whole_library(const std::string& path, std::string_view file) {
   if (file.size() < sizeof header) no_library(path, "the file is too short");
   std::memcpy(&header, file.data(), sizeof header);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) no_library(path, "it is no ELF file");
-  if (own != nullptr && (std::memcmp(header.e_ident, own->e_ident, EI_VERSION) != 0 ||
-                         header.e_machine != own->e_machine)) {
+  if (std::memcmp(header.e_ident, own->e_ident, EI_VERSION) != 0 || header.e_machine != own->e_machine) {
     no_library(path, "it is for another processor");
   }
   if (header.e_type != ET_DYN) no_library(path, "it is no shared object");

@@ -13,7 +13,7 @@
 namespace drystone::host {
 namespace {
 
-const char* state_of(const DS_EntryResult& result) {
+const char* called_state(const DS_EntryResult& result) {
   if (!result.called) return "new";
   return result.failure ? "failed" : "ok";
 }
@@ -27,7 +27,7 @@ void describe(const DS_Library& library, Json* json) {
     json->object();
     json->text("symbol", result.entry->symbol);
     json->text("module", result.entry->module);
-    json->text("state", state_of(result));
+    json->text("state", called_state(result));
     json->text("code", code_name(result.failure ? result.failure->code : TF_OK));
     json->text("message", result.failure ? result.failure->message : "");
     json->close();

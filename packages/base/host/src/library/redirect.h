@@ -52,6 +52,11 @@ Redirected instead(const char* name, Function* function) {
 // Whether the plugin that `caller` is in may change this: what it changes is looked at and put back, or it is a
 // copy that it has made. Else errno is EPERM, and the first time is a warning.
 bool may_change(const char* what, const void* caller);
+inline constexpr const char* kTimer = "the timer that sends signals";
+inline constexpr const char* kLimit = "a limit of resources";
+inline constexpr const char* kIdentity = "who the process is";
+inline constexpr const char* kScheduling = "how the program's threads are scheduled";
+inline constexpr const char* kBuffers = "how standard streams are buffered";
 // The same for what nobody puts back.
 bool may_change_for_good(const char* what, const void* caller);
 // Of a standard stream; any other file may be.

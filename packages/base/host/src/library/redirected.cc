@@ -50,7 +50,7 @@ bool may_change_for_good(const char* what, const void* caller) {
 }
 
 // Files that were open before any plugin was: which they are, by their numbers.
-std::map<int, std::pair<dev_t, ino_t>> open_files() {
+std::map<int, std::pair<dev_t, ino_t>> files_now() {
   std::map<int, std::pair<dev_t, ino_t>> out;
   DIR* const folder = opendir("/proc/self/fd");
   if (folder == nullptr) return out;
@@ -64,7 +64,7 @@ std::map<int, std::pair<dev_t, ino_t>> open_files() {
 }
 
 const std::map<int, std::pair<dev_t, ino_t>>& files_before_plugins() {
-  static const auto* const all = new std::map(open_files());
+  static const auto* const all = new std::map(files_now());
   return *all;
 }
 
@@ -167,10 +167,8 @@ int folder_changed_to(int file) {
 }
 
 int limited(decltype(RLIMIT_CPU) which, const struct rlimit* limit) {
-  return may_change("a limit of resources", __builtin_return_address(0)) ? ::setrlimit(which, limit) : -1;
+  return may_change(kLimit, __builtin_return_address(0)) ? ::setrlimit(which, limit) : -1;
 }
-
-constexpr const char* kTimer = "the timer that sends signals";
 
 unsigned alarmed(unsigned seconds) {
   return seconds == 0 || may_change(kTimer, __builtin_return_address(0)) ? ::alarm(seconds) : 0;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr std::size_t kMany = 32;
 
-struct File {
+struct OpenedFile {
   const char* library;
   dev_t device;
   ino_t inode;
@@ -32,7 +32,7 @@ struct File {
 
 struct Opened {
   std::mutex mutex;
-  std::map<int, File> all;
+  std::map<int, OpenedFile> all;
   std::set<std::string, std::less<>> told;
 };
 
@@ -49,7 +49,7 @@ int noted(int file) noexcept {
   if (fstat(file, &facts) != 0) return file;
   return answered(file, [&] {
     const std::lock_guard lock(opened().mutex);
-    opened().all.insert_or_assign(file, File{call->library, facts.st_dev, facts.st_ino});
+    opened().all.insert_or_assign(file, OpenedFile{call->library, facts.st_dev, facts.st_ino});
     return file;
   });
 }
@@ -107,7 +107,7 @@ void stream_unlocked(FILE* stream) {
   ::funlockfile(stream);
 }
 
-bool is_still_open(int file, const File& one) noexcept {
+bool is_still_open(int file, const OpenedFile& one) noexcept {
   struct stat now;
   return fstat(file, &now) == 0 && now.st_dev == one.device && now.st_ino == one.inode;
 }

@@ -28,10 +28,6 @@ namespace drystone::host {
 namespace {
 
 constexpr const char* kMachine = "the machine";
-constexpr const char* kIdentity = "who the process is";
-constexpr const char* kScheduling = "how the program's threads are scheduled";
-constexpr const char* kBuffers = "how standard streams are buffered";
-constexpr const char* kTimer = "the timer that sends signals";
 constexpr const char* kChildren = "children of the program";
 
 using Zone = struct timezone;

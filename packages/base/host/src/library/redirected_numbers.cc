@@ -77,7 +77,6 @@ bool may_change_files_by(const SystemCall& call, const void* caller) {
 }
 
 bool may_change_signals_by(const SystemCall& call, const void* caller) {
-  constexpr const char* kTimer = "the timer that sends signals";
   switch (call.number) {
     case SYS_rt_sigaction: return call.arguments[1] == 0 || may_change_handler(static_cast<int>(call.arguments[0]), caller);
     case SYS_sigaltstack: return call.arguments[0] == 0 || may_change_stack(caller);

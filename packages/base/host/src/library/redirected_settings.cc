@@ -26,10 +26,7 @@
 namespace drystone::host {
 namespace {
 
-constexpr const char* kTimer = "the timer that sends signals";
-constexpr const char* kLimit = "a limit of resources";
 constexpr const char* kLocale = "the locale";
-constexpr const char* kIdentity = "who the process is";
 
 // ---- timers, limits, locale, umask ----
 
@@ -90,13 +87,13 @@ bool may_set(const char* name, const void* caller) {
   return marks_a_runtime(name) || is_environment_looked_at() || may_change_for_good(kEnvironment, caller);
 }
 
-int set(const char* name, const char* value, int replaces) {
+int set_variable(const char* name, const char* value, int replaces) {
   return may_set(name, __builtin_return_address(0)) ? ::setenv(name, value, replaces) : -1;
 }
 
-int put(char* entry) { return may_set(entry, __builtin_return_address(0)) ? ::putenv(entry) : -1; }
+int put_variable(char* entry) { return may_set(entry, __builtin_return_address(0)) ? ::putenv(entry) : -1; }
 
-int unset(const char* name) { return may_set(name, __builtin_return_address(0)) ? ::unsetenv(name) : -1; }
+int unset_variable(const char* name) { return may_set(name, __builtin_return_address(0)) ? ::unsetenv(name) : -1; }
 
 int cleared() { return may_set(nullptr, __builtin_return_address(0)) ? ::clearenv() : -1; }
 
@@ -131,8 +128,6 @@ FILE* reopened(const char* path, const char* mode, FILE* stream) {
 
 // ---- how it is scheduled, how its streams are buffered ----
 
-constexpr const char* kScheduling = "how the program's threads are scheduled";
-
 // Of a thread of the program: its main one, or this, which is in a call of the plugin's. Others are the plugin's own.
 bool may_schedule(pid_t which, const void* caller) {
   const bool is_programs = which == getpid() || (which == 0 && running_call != nullptr);
@@ -163,7 +158,6 @@ int placed(pid_t which, std::size_t size, const cpu_set_t* processors) {
 int buffered(FILE* stream, char* buffer, int mode, std::size_t size) {
   const int file = stream == nullptr ? -1 : fileno(stream);
   const bool is_programs = file >= 0 && file <= STDERR_FILENO;
-  constexpr const char* kBuffers = "how standard streams are buffered";
   if (is_programs && !may_change_for_good(kBuffers, __builtin_return_address(0))) return -1;
   return std::setvbuf(stream, buffer, mode, size);
 }
@@ -185,7 +179,7 @@ bool may_control_process(int option, const void* caller) {
 
 namespace {
 
-int controlled(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+int process_controlled(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
   if (!may_control_process(option, __builtin_return_address(0))) return -1;
   return ::prctl(option, a, b, c, d);
 }
@@ -224,9 +218,9 @@ void add_setting_functions(std::vector<Redirected>& all) {
                             instead("setlocale", located),
                             instead("umask", masked),
                             instead("mallopt", allocated_so),
-                            instead("setenv", set),
-                            instead("putenv", put),
-                            instead("unsetenv", unset),
+                            instead("setenv", set_variable),
+                            instead("putenv", put_variable),
+                            instead("unsetenv", unset_variable),
                             instead("clearenv", cleared),
                             instead("close_range", range_closed),
                             instead("closefrom", closed_from),
@@ -237,7 +231,7 @@ void add_setting_functions(std::vector<Redirected>& all) {
                             instead("sched_setscheduler", scheduled),
                             instead("sched_setaffinity", placed),
                             instead("setvbuf", buffered),
-                            instead("prctl", controlled),
+                            instead("prctl", process_controlled),
                             instead("ptrace", traced),
                             instead("unshare", identified<::unshare, int>),
                             instead("setns", identified<::setns, int, int>),

@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint32_t kOpOfList = 1;
 constexpr std::uint32_t kNameOfOp = 1;
 
-std::string_view name_of(std::string_view op) {
+std::string_view op_name(std::string_view op) {
   wire::Reader reader(op);
   while (reader.next()) {
     if (reader.field() == kNameOfOp) return reader.bytes();
@@ -38,7 +38,7 @@ std::string ops_of(const DS_Library& library) {
   const std::unordered_set<std::string_view> own(library.ops.begin(), library.ops.end());
   wire::Reader reader(view(all.get()));
   while (reader.next()) {
-    if (reader.field() == kOpOfList && own.contains(name_of(reader.bytes()))) out.append(reader.raw());
+    if (reader.field() == kOpOfList && own.contains(op_name(reader.bytes()))) out.append(reader.raw());
   }
   return out;
 }

@@ -17,7 +17,7 @@ namespace drystone::host {
 namespace {
 
 // Held shared while a service is called, so that withdrawing services waits for calls under way.
-std::shared_mutex mutex;
+std::shared_mutex services_mutex;
 DS_OptimizerServices services{};
 
 // Pointers and lengths of names, as the embedder takes them.
@@ -52,7 +52,7 @@ struct OwnBuffer {
 };
 
 std::string ask(const ItemState& item, int flags) {
-  const std::shared_lock lock(mutex);
+  const std::shared_lock lock(services_mutex);
   if (services.infer == nullptr) {
     fail(TF_UNAVAILABLE, "this host was embedded without inference of shapes");
   }
@@ -112,6 +112,6 @@ extern "C" void DS_SetOptimizerServices(const DS_OptimizerServices* offered) {
   if (offered != nullptr) {
     std::memcpy(&now, offered, std::min(offered->struct_size, sizeof now));
   }
-  const std::unique_lock lock(mutex);
+  const std::unique_lock lock(services_mutex);
   services = now;
 }

@@ -24,7 +24,7 @@ namespace drystone::host {
 namespace {
 
 // Never destroyed: threads of plugins may outlive main().
-LiveSet<TF_FunctionLibraryDefinition>& given() {
+LiveSet<TF_FunctionLibraryDefinition>& given_libraries() {
   static auto& all = *new LiveSet<TF_FunctionLibraryDefinition>("library", "it deleted a function library that had been deleted");
   return all;
 }
@@ -67,7 +67,7 @@ void read_library(std::string_view graph, TF_FunctionLibraryDefinition* out) {
 }
 
 void look_up(const TF_FunctionLibraryDefinition* library, const char* name, TF_Buffer* out) {
-  given().require(library);
+  given_libraries().require(library);
   require(name, "name");
   const auto function = library->signatures.find(name);
   if (function != library->signatures.end()) return fill(out, function->second);
@@ -92,13 +92,13 @@ TF_FunctionLibraryDefinition* TF_NewFunctionLibraryDefinition(const TF_Buffer* g
   guarded(status_or_none(status), "TF_NewFunctionLibraryDefinition", [&] {
     auto made = std::make_unique<TF_FunctionLibraryDefinition>();
     read_library(view(graph), made.get());
-    given().add(made.get());
+    given_libraries().add(made.get());
     out = made.release();
   });
   return out;
 }
 
-void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* library) { given().erase(library); }
+void TF_DeleteFunctionLibraryDefinition(TF_FunctionLibraryDefinition* library) { given_libraries().erase(library); }
 
 void TF_LookUpOpDef(TF_FunctionLibraryDefinition* library, const char* name, TF_Buffer* out,
                     TF_Status* status) {

@@ -15,7 +15,7 @@ namespace drystone::host {
 namespace {
 
 // Never destroyed: threads of plugins may outlive main().
-LiveSet<TF_GraphProperties>& given() {
+LiveSet<TF_GraphProperties>& given_properties() {
   static auto& all = *new LiveSet<TF_GraphProperties>("properties", "it deleted graph properties that had been deleted");
   return all;
 }
@@ -25,7 +25,7 @@ using Side = std::vector<std::string_view> Answer::Node::*;
 // The properties of one side of a node; NULL for a node that is not there.
 const std::vector<std::string_view>* find(TF_GraphProperties* properties, const char* name,
                                           Side side) {
-  given().require(properties);
+  given_properties().require(properties);
   require(name, "name");
   if (properties->answer == nullptr) return nullptr;
   const auto found = properties->answer->nodes.find(name);
@@ -70,7 +70,7 @@ int bits(TF_Bool feeds, TF_Bool aggressive, TF_Bool inputs, TF_Bool outputs) {
 }
 
 void infer_into(TF_GraphProperties* properties, int flags) {
-  given().require(properties);
+  given_properties().require(properties);
   ItemState& item = *properties->item;
   if (!item.alive) {
     fail(TF_FAILED_PRECONDITION, "the item of these properties is gone; it must outlive them");
@@ -92,12 +92,12 @@ TF_GraphProperties* TF_NewGraphProperties(const TF_GrapplerItem* item) {
   if (item == nullptr || item->state == nullptr) return nullptr;
   return answered<TF_GraphProperties*>(nullptr, [&] {
     auto made = std::make_unique<TF_GraphProperties>(item->state, nullptr);
-    given().add(made.get());
+    given_properties().add(made.get());
     return made.release();
   });
 }
 
-void TF_DeleteGraphProperties(TF_GraphProperties* properties) { given().erase(properties); }
+void TF_DeleteGraphProperties(TF_GraphProperties* properties) { given_properties().erase(properties); }
 
 void TF_InferStatically(TF_GraphProperties* properties, TF_Bool assume_valid_feeds,
                         TF_Bool aggressive_shape_inference, TF_Bool include_input_tensor_values,

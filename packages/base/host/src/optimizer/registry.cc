@@ -13,7 +13,7 @@
 namespace drystone::host {
 namespace {
 
-std::mutex mutex;
+std::mutex registered_mutex;
 
 // By device type and library.
 using Registered =
@@ -71,7 +71,7 @@ void describe(const Optimizer& optimizer, Json* json) {
 }  // namespace
 
 void add_optimizer(Optimizer optimizer) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(registered_mutex);
   const auto in_its_way = [&](const Optimizer& other) {
     return other.library == optimizer.library || (!other.has_order && !optimizer.has_order);
   };
@@ -82,7 +82,7 @@ void add_optimizer(Optimizer optimizer) {
 }
 
 std::shared_ptr<const Optimizer> optimizer_of(std::string_view device, std::string_view library) {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(registered_mutex);
   const auto is_wanted = [&](const Optimizer& one) {
     return library.empty() ? !one.has_order : one.library == library;
   };
@@ -99,7 +99,7 @@ std::shared_ptr<const Optimizer> optimizer_of(std::string_view device, std::stri
 }
 
 std::vector<std::shared_ptr<const Optimizer>> all_optimizers() {
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(registered_mutex);
   std::vector<std::shared_ptr<const Optimizer>> out;
   for (const auto& [_, optimizer] : registered()) out.push_back(optimizer);
   return out;

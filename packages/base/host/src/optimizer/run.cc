@@ -18,7 +18,7 @@
 namespace drystone::host {
 namespace {
 
-std::mutex mutex;
+std::mutex under_way_mutex;
 
 // Graph buffers that optimizers have been given and not returned yet, with their items.
 std::vector<std::pair<const TF_Buffer*, const TF_GrapplerItem*>>& under_way() {
@@ -29,11 +29,11 @@ std::vector<std::pair<const TF_Buffer*, const TF_GrapplerItem*>>& under_way() {
 class UnderWay {
  public:
   UnderWay(const TF_Buffer* graph, const TF_GrapplerItem* item) : graph_(graph) {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(under_way_mutex);
     under_way().emplace_back(graph, item);
   }
   ~UnderWay() {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(under_way_mutex);
     std::erase_if(under_way(), [&](const auto& pair) { return pair.first == graph_; });
   }
   UnderWay(const UnderWay&) = delete;
@@ -206,7 +206,7 @@ TF_GrapplerItem* TF_GetGrapplerItem(TF_Buffer* graph, TF_Status* status) {
   TF_GrapplerItem* out = nullptr;
   guarded(status_or_none(status), "TF_GetGrapplerItem", [&] {
     require(graph, "graph");
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(under_way_mutex);
     for (const auto& [buffer, item] : under_way()) {
       if (buffer == graph) out = const_cast<TF_GrapplerItem*>(item);
     }

@@ -35,7 +35,7 @@ namespace {
 // Nanoseconds of work for each thread that are worth handing on: to one that sleeps, to one that looks.
 constexpr std::int64_t kWorthWaking = 20'000;
 constexpr std::int64_t kWorthSharing = 5'000;
-constexpr std::int64_t kLooks = 100'000;           // nanoseconds until who waits sleeps
+constexpr std::int64_t kSpins = 100'000;           // nanoseconds until who waits sleeps
 constexpr std::int64_t kWithoutThreads = 1'000'000'000;  // nanoseconds until one is asked for again
 
 std::int64_t clock_now() {
@@ -56,7 +56,7 @@ void pause() {
 template <class Condition>
 bool looked(Condition&& holds) {
   constexpr int kBetween = 32;
-  const std::int64_t end = clock_now() + kLooks;
+  const std::int64_t end = clock_now() + kSpins;
   do {
     for (int k = 0; k < kBetween; ++k) {
       if (holds()) return true;
