@@ -148,9 +148,14 @@ class MaxPoolGrad {
     walk_rows(p, 0, p.out[0] * p.out[1],
               [&](std::int64_t, std::int64_t window, const Pool::Part& part) {
                 const T* grad = dy + window * channels;
-                in_lanes<T>(channels, [&](std::int64_t c, auto lanes) {
+                const auto piece = [&](std::int64_t c, auto lanes) {
                   spread_window<lanes>(p, part, x + c, grad + c, dx + c);
-                });
+                };
+                if constexpr (std::is_integral_v<T>) {  // nobody trains those
+                  for (std::int64_t c = 0; c < channels; ++c) piece(c, std::integral_constant<int, 1>());
+                } else {
+                  in_lanes<T>(channels, piece);
+                }
               });
   }
 
