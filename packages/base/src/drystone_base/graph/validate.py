@@ -275,6 +275,9 @@ def _check_attr(node: Node, name: str, declared: AttrDef, attrs: Mapping[str, An
     for item in values:
         if not isinstance(item, expected) or (kind == "int" and isinstance(item, bool)):
             _wrong_type(node, name, declared, item)
+        if isinstance(item, DType) and item.ref:
+            check = f"attribute {name!r} must not be a reference type"
+            _fail(node, "bad-attr", check, item, item.base)
     _check_limits(node, name, declared, value)
 
 

@@ -183,6 +183,7 @@ def test_needed_nodes(target: str, fed: tuple[str, int], expected: list[str]) ->
         ("a", "", "missing-attr"),
         ("a", "i: 1", "bad-attr"),
         ("a", "type: DT_STRING", "bad-attr"),
+        ("a", "type: DT_FLOAT_REF", "bad-attr"),
         ("", "type: DT_FLOAT", "wrong-fan-in"),
         ("a", "type: DT_HALF", "dtype-mismatch"),
         ("a:3", "type: DT_FLOAT", "bad-output-index"),
@@ -195,6 +196,22 @@ def test_invalid_nodes(inputs: str, attr: str, code: str) -> None:
         validate(from_text(TEXT + f'node {{ name: "z" op: "Neg" {fan_in} {given} }}'))
     assert caught.value.code == code
     assert "'z'" in caught.value.what
+
+
+@pytest.mark.parametrize(
+    ("op", "attrs"),
+    [
+        ("Const", "key: 'dtype' value { type: DT_FLOAT_REF }"),
+        ("Placeholder", "key: 'dtype' value { type: DT_FLOAT_REF }"),
+        ("IteratorV2", "key: 'output_types' value { list { type: DT_HALF type: DT_INT32_REF } }"),
+    ],
+)
+def test_attributes_are_no_references(op: str, attrs: str) -> None:
+    value = "attr { key: 'value' value { tensor { dtype: DT_FLOAT_REF float_val: 1 } } }"
+    given = value if op == "Const" else ""
+    node = f'node {{ name: "z" op: "{op}" {given} attr {{ {attrs} }} }}'
+    with pytest.raises(GraphError, match="must not be a reference type"):
+        validate(from_text(node))
 
 
 def test_unknown_ops_load_and_validate() -> None:
