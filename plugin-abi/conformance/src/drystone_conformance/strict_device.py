@@ -9,7 +9,7 @@ what a host or a kernel does wrong is a fault that names the node. ::
     assert device.take_faults() == []
 
 ``$STRICT_PLANT`` plants a fault in a kernel, such as ``early_free:NODE``: for tests of what finds
-them. ``$STRICT_REFUSE`` names a function of the device that refuses what it is asked for.
+them. ``$STRICT_REFUSE`` names functions of the device that refuse what they are asked for.
 ``$STRICT_BFC`` has the host divide large blocks itself, of which less is seen.
 ``strict/README.md`` tells more.
 """

@@ -176,11 +176,12 @@ Piece Lane::take(std::size_t bytes) {
   Piece out;
   if (memory_.take(bytes, &out)) return out;
   Failure failure(TF_OK, "");
+  bool is_done = false;
   {
     const Lock lock(calls_);
-    synchronize(&failure);  // so that what is unused may go
+    is_done = synchronize(&failure);  // so that what is unused may go
   }
-  memory_.release_unused();
+  if (is_done) memory_.release_unused();
   if (!memory_.take(bytes, &out)) {
     fail(TF_RESOURCE_EXHAUSTED,
          device_.name + " gave no memory for " + std::to_string(bytes) + " bytes" + usage_of(device_), about(device_));
@@ -213,11 +214,13 @@ void Lane::copy_in(const TF_Tensor& host, TF_Tensor& here, const Work& of) {
   LaneBlock& to = LaneBlock::of(here);
   if (to.length == 0) return;
   if (!to.piece.is_new) after(Way::in, Way::kernels);
+  const bool was_apart = std::exchange(is_apart_, true);
   start_timer(Way::in);
   execute(device_, "memcpy_htod", &SP_StreamExecutor::memcpy_htod, on(Way::in), &to.piece.base,
           static_cast<const void*>(host.memory->data), static_cast<std::uint64_t>(to.length));
   const SP_Event copied = mark(Way::in, of);
   execute(device_, "wait_for_event", &SP_StreamExecutor::wait_for_event, stream(), copied);
+  is_apart_ = was_apart;
 }
 
 void Lane::copy_out(const TF_Tensor& here, TF_Tensor& host, const Work& of) {
@@ -355,12 +358,17 @@ void Lane::wait() {
   std::deque<std::unique_ptr<Batch>> done;  // goes without the lock: whose memory it was may be anybody
   const Lock lock(calls_);
   Failure failure(TF_OK, "");
-  synchronize(&failure);
-  is_busy_ = {};
+  const bool is_done = synchronize(&failure);
+  if (is_done) {
+    is_busy_ = {};
+    is_apart_ = false;
+    done.swap(batches_);
+  } else {
+    leave();
+  }
   if (failure.code != TF_OK) blame(std::move(failure));
   for (Mark& mark : marks_) retire(mark);
   marks_.clear();
-  done.swap(batches_);
 }
 
 // The run goes on putting work on its stream meanwhile.
@@ -377,24 +385,49 @@ void Lane::block() {
   execute(device_, "get_stream_status", &SP_StreamExecutor::get_stream_status, kernels);
 }
 
-// Waits once, and asks of each stream whether all went well.
-void Lane::synchronize(Failure* failure) noexcept {
-  const auto note = [&](auto&& body) {
+// Whether all that is on the streams is done, be it with a failure. Waits, and asks of each stream whether all
+// went well.
+bool Lane::synchronize(Failure* failure) noexcept {
+  const auto succeeds = [&](auto&& body) {
     try {
       body();
+      return true;
     } catch (Failure& found) {
       if (failure->code == TF_OK) *failure = std::move(found);
     } catch (...) {
       if (failure->code == TF_OK) failure->code = TF_INTERNAL;
     }
+    return false;
   };
-  if (std::ranges::none_of(is_busy_, [](bool is_busy) { return is_busy; })) return;
-  note([&] { join(); });
-  note([&] { block_for_stream(stream_of(Way::kernels)); });
+  if (std::ranges::none_of(is_busy_, [](bool is_busy) { return is_busy; })) return true;
+  const bool is_done = (!is_apart_ && succeeds([&] { join(); }) &&
+                        succeeds([&] { block_for_stream(stream_of(Way::kernels)); })) ||
+                       succeeds([&] { block_for_device(device_); });
   for (std::size_t way = 0; way < kWays; ++way) {
     if (!is_busy_[way]) continue;
-    note([&] {
+    succeeds([&] {
       execute(device_, "get_stream_status", &SP_StreamExecutor::get_stream_status, streams_[way].handle);
+    });
+  }
+  return is_done;
+}
+
+void Lane::leave() {
+  const std::lock_guard lock(device_.left_mutex);
+  const std::shared_ptr<Lane> self = shared_from_this();
+  if (std::ranges::find(device_.left, self) == device_.left.end()) device_.left.push_back(self);
+}
+
+void wait_for_left(DS_Device& device) noexcept {
+  std::vector<std::shared_ptr<Lane>> left;
+  {
+    const std::lock_guard lock(device.left_mutex);
+    left.swap(device.left);
+  }
+  for (const auto& lane : left) {
+    answered(0, [&] {
+      lane->wait();
+      return 0;
     });
   }
 }
@@ -408,7 +441,6 @@ void Lane::forget_work() noexcept {
     }
     if (started_ != nullptr) idle_timers_.push_back(std::exchange(started_, nullptr));
     marks_.clear();
-    batches_.clear();
     return 0;
   });
 }

@@ -64,7 +64,8 @@ class Lane : public std::enable_shared_from_this<Lane> {
 
   // Until all that is on the kernels' stream now is done. Fails as the stream does. Threads: any.
   void block();
-  // Until all work is done. Fails as the streams do, with the node whose work it was.
+  // Until all work is done. Fails as the streams do, with the node whose work it was. Where the device cannot be
+  // waited for, the lane and what it keeps live on: the device may be using it still.
   void wait();
 
   // Whether the device's timers measure work from now on; what they have measured since the last call.
@@ -103,12 +104,14 @@ class Lane : public std::enable_shared_from_this<Lane> {
   bool retire_done();
   void forget_work() noexcept;
   [[noreturn]] void blame(Failure failure);
-  void synchronize(Failure* failure) noexcept;
+  bool synchronize(Failure* failure) noexcept;
+  void leave();
 
   DS_Device& device_;
   std::recursive_mutex calls_;  // held in calls of the plugin with a stream, of which one is allowed at a time
   std::array<DS_Stream, kWays> streams_;
   std::array<bool, kWays> is_busy_{};  // something was put on the stream since the last wait
+  bool is_apart_ = false;  // a copy may be under way that the kernels' stream does not come after
   LaneMemory memory_;
   std::deque<Mark> marks_;  // of work that may be under way, in its order
   std::vector<SP_Event> idle_events_;

@@ -80,6 +80,10 @@ void require_same_device(const One& one, const Other& other) {
 
 // Waits on the host for all that is on the stream.
 void block_for_stream(DS_Stream& stream);
+// Waits on the host for all that the device does.
+void block_for_device(DS_Device& device);
+// Tries again to wait for the lanes that could not be waited for, so that what they keep may go.
+void wait_for_left(DS_Device& device) noexcept;
 
 // Copies by the device's own copy where it has one, and over the host otherwise. `stream`: NULL: done on return.
 void copy_on_device(DS_Device& device, DS_Stream* stream, SP_DeviceMemoryBase& to, const SP_DeviceMemoryBase& from,

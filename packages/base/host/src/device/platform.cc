@@ -9,6 +9,7 @@
 #include "core/quoted.h"
 #include "device/calls.h"
 #include "device/locked_call.h"
+#include "device/objects.h"
 #include "threads/abandonable_call.h"
 
 namespace drystone::host {
@@ -173,6 +174,8 @@ void Platform::each_device(const std::function<void(DS_Device&)>& body) {
 
 void Platform::destroy_device(DS_Device& device) noexcept {
   answered(0, [&] {
+    wait_for_left(device);
+    if (!device.left.empty()) static_cast<void>(new auto(std::move(device.left)));  // its work may be under way
     const std::string what = device.name + " destroy_device";
     const PluginCall running(what.c_str(), library_.c_str());
     if (device.made > 3) fns_->destroy_timer_fns(platform_.get(), device.timer.get());

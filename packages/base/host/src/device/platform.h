@@ -16,6 +16,7 @@
 
 namespace drystone::host {
 
+class Lane;
 class Platform;
 
 }  // namespace drystone::host
@@ -42,6 +43,8 @@ struct DS_Device {
   std::string name;  // "/device:TYPE:ORDINAL"
   std::mutex blocks_mutex;
   std::unordered_set<const void*> blocks;  // that have not been given back
+  std::mutex left_mutex;
+  std::vector<std::shared_ptr<drystone::host::Lane>> left;  // lanes whose work may be under way still
 };
 
 namespace drystone::host {

@@ -53,6 +53,10 @@ void block_for_stream(DS_Stream& stream) {
   execute(device, "block_host_for_event", &SP_StreamExecutor::block_host_for_event, event->handle);
 }
 
+void block_for_device(DS_Device& device) {
+  execute(device, "synchronize_all_activity", &SP_StreamExecutor::synchronize_all_activity);
+}
+
 }  // namespace drystone::host
 
 using namespace drystone::host;
@@ -110,7 +114,7 @@ void DS_StreamCall(DS_Stream* stream, SE_StatusCallbackFn function, void* argume
 void DS_SynchronizeDevice(DS_Device* device, TF_Status* status) {
   guarded(status, __func__, [&] {
     require(device, "device");
-    execute(*device, "synchronize_all_activity", &SP_StreamExecutor::synchronize_all_activity);
+    block_for_device(*device);
   });
 }
 

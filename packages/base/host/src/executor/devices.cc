@@ -36,6 +36,7 @@ std::shared_ptr<Lane> IdleLanes::take(DS_Device& device) {
       return lane;
     }
   }
+  wait_for_left(device);
   return std::make_shared<Lane>(device);
 }
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from drystone_base.core.dtypes import RESOURCE, DType
+from drystone_base.core.printable import warn
 from drystone_base.core.registered import DEVICE_ENTRY, ENTRY_FUNCTIONS
 from drystone_base.executor.plan import OnDevice
 from drystone_base.executor.selection import Candidate, kernel_devices, registered, select
@@ -35,7 +36,8 @@ def session_devices(executor: str, asked: Mapping[str, int]) -> dict[str, list[i
 
     These are all that are there and that ``$DRYSTONE_VISIBLE_DEVICES`` lets be seen, or the first
     of them, as many as ``asked`` says. A type for which no kernel is registered has none: nothing
-    could run there. The reference executor runs on the host alone. Raises ``BadRequest``
+    could run there. A plugin that cannot count its devices has none, either: a ``PluginWarning``
+    says so. The reference executor runs on the host alone. Raises ``BadRequest``
     (``bad-variable``).
     """
     if executor != "native" or DEVICE_ENTRY not in ENTRY_FUNCTIONS:
@@ -44,12 +46,27 @@ def session_devices(executor: str, asked: Mapping[str, int]) -> dict[str, list[i
 
     with_kernels = kernel_devices()
     found = {}
-    for kind, count in ((str(p["type"]), int(p.get("device_count", 0))) for p in list_platforms()):
+    for platform in list_platforms():
+        kind, count = str(platform["type"]), int(platform.get("device_count", 0))
+        if "error" in platform and asked.get(kind, 1) and is_visible(kind, 0):
+            _warn_uncounted(kind, platform["error"])
         numbers = [k for k in range(count) if is_visible(kind, k)]
         numbers = numbers[: asked.get(kind, count)]
         if numbers and kind in with_kernels:
             found[kind] = numbers
     return found
+
+
+def _warn_uncounted(kind: str, error: str) -> None:
+    from drystone_base.plugins._manager import PluginWarning
+
+    warn(
+        f"devices of type {kind} are not used: {error}; what asks for them runs on the CPU; "
+        f"SessionConfig(device_count={{{kind!r}: 0}}) leaves them out without a word, "
+        "`drystone doctor` tells more",
+        PluginWarning,
+        stacklevel=3,
+    )
 
 
 def device_of(name: str) -> str:

@@ -27,7 +27,7 @@ sys.path[:0] = {path!r}
 import numpy as np
 import device_graphs
 from device_graphs import Build
-device_graphs.loaded()
+strict = device_graphs.loaded()
 from drystone_base.api.session import Session, SessionConfig
 from drystone_base.core.errors import DrystoneError
 b = Build()
@@ -43,7 +43,9 @@ try:
     print("null")
 except DrystoneError as error:
     names = ("what", "check", "found", "needed", "remedy", "code", "status", "details")
-    print(json.dumps({{name: getattr(error, name) for name in names}}, default=dict))
+    told = {{name: getattr(error, name) for name in names}}
+    told["faults"] = strict.take_faults()
+    print(json.dumps(told, default=dict))
 sys.stdout.flush()
 import os
 os._exit(0)
@@ -52,19 +54,24 @@ REFUSED = (
     "create_device", "create_stream_executor", "allocate", "create_stream", "memcpy_htod",
     "memcpy_dtoh", "create_event", "record_event", "wait_for_event", "create_stream_dependency",
     "get_stream_status", "block_host_until_done", "create_timer", "start_timer", "stop_timer",
+    "block_host_until_done,synchronize_all_activity",
 )  # fmt: skip
-"""Functions that the run of the program calls."""
+"""Functions that the run of the program calls, and those that would do instead."""
 
 
-def error_where(function: str) -> dict[str, Any] | None:
+def run_where(function: str) -> subprocess.CompletedProcess[str]:
     here = Path(__file__).resolve()
     contract = here.parents[5] / "plugin-abi"
     path = [str(here.parents[2]), str(contract / "tests"), str(contract / "conformance" / "src")]
     env = os.environ | {"STRICT_REFUSE": function, "DRYSTONE_VISIBLE_DEVICES": "STRICT"}
-    done = subprocess.run(
+    return subprocess.run(
         [sys.executable, "-c", PROGRAM.format(path=path)],
         env=env, capture_output=True, text=True, timeout=120,
     )  # fmt: skip
+
+
+def error_where(function: str) -> dict[str, Any] | None:
+    done = run_where(function)
     assert done.returncode == 0, done.stderr
     found: dict[str, Any] | None = json.loads(done.stdout.splitlines()[-1])
     return found
@@ -81,6 +88,7 @@ def test_an_error_of_a_device_says_all_of_it(strict_device: StrictDevice, functi
     assert error["code"] == "device-failed"
     assert "device_count={'STRICT': 0}" in error["remedy"]
     assert error["found"].count(device) == 1
+    assert error["faults"] == []  # such as memory freed under work that has not been done
     if function == "allocate":
         assert error["status"] == "RESOURCE_EXHAUSTED"
         assert "gave no memory for" in error["found"]
@@ -88,10 +96,21 @@ def test_an_error_of_a_device_says_all_of_it(strict_device: StrictDevice, functi
         assert error["remedy"].startswith("feed less at once")
     else:
         assert error["status"] == "INTERNAL"
-        assert error["found"].startswith(f"{device} {function}: the device does not answer")
+        first = function.partition(",")[0]
+        assert error["found"].startswith(f"{device} {first}: the device does not answer")
         assert error["needed"] == "success"
         assert "`drystone doctor`" in error["remedy"]
 
 
 def test_what_is_not_refused_runs(strict_device: StrictDevice) -> None:
     assert error_where("nothing") is None
+
+
+def test_devices_that_cannot_be_counted_are_left_out_with_a_word(
+    strict_device: StrictDevice,
+) -> None:
+    done = run_where("get_device_count")
+    assert done.stdout == "null\n", done.stderr
+    assert done.stderr.count("PluginWarning: devices of type STRICT are not used: ") == 1
+    assert "get_device_count: the device does not answer (" in done.stderr
+    assert "; what asks for them runs on the CPU; SessionConfig(" in done.stderr

@@ -203,7 +203,7 @@ def test_invalid_nodes(inputs: str, attr: str, code: str) -> None:
     [
         ("Const", "key: 'dtype' value { type: DT_FLOAT_REF }"),
         ("Placeholder", "key: 'dtype' value { type: DT_FLOAT_REF }"),
-        ("IteratorV2", "key: 'output_types' value { list { type: DT_HALF type: DT_INT32_REF } }"),
+        ("Unstage", "key: 'dtypes' value { list { type: DT_HALF type: DT_INT32_REF } }"),
     ],
 )
 def test_attributes_are_no_references(op: str, attrs: str) -> None:

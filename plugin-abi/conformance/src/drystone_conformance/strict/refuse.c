@@ -1,12 +1,18 @@
-/* Functions of the strict device that refuse what they are asked for: $STRICT_REFUSE names one. */
+/* Functions of the strict device that refuse what they are asked for: $STRICT_REFUSE names them, apart by commas. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "strict.h"
 
 bool strict_refuses(const char* function) {
-  const char* const refused = getenv("STRICT_REFUSE");
-  return refused != NULL && strcmp(refused, function) == 0;
+  const size_t length = strlen(function);
+  const char* at = getenv("STRICT_REFUSE");
+  while (at != NULL && *at != '\0') {
+    const size_t named = strcspn(at, ",");
+    if (named == length && strncmp(at, function, length) == 0) return true;
+    at += named + (at[named] == ',');
+  }
+  return false;
 }
 
 void strict_refuse(TF_Status* status) { TF_SetStatus(status, TF_INTERNAL, "the device does not answer"); }
@@ -38,6 +44,11 @@ static void two_streams(const SP_Device* device, SP_Stream dependent, SP_Stream 
 
 static void of_stream(const SP_Device* device, SP_Stream stream, TF_Status* status) {
   (void)device, (void)stream;
+  strict_refuse(status);
+}
+
+static void of_device(const SP_Device* device, TF_Status* status) {
+  (void)device;
   strict_refuse(status);
 }
 
@@ -77,6 +88,7 @@ void strict_fill_refusals(SP_StreamExecutor* executor) {
   REFUSE(create_stream_dependency, two_streams);
   REFUSE(get_stream_status, of_stream);
   REFUSE(block_host_until_done, of_stream);
+  REFUSE(synchronize_all_activity, of_device);
   REFUSE(create_event, create_event);
   REFUSE(record_event, of_event);
   REFUSE(wait_for_event, of_event);
