@@ -8,11 +8,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "errors.h"
@@ -20,13 +22,37 @@
 namespace drystone::files {
 namespace {
 
+constexpr std::chrono::seconds kPatience{10};  // for which a pipe may have no reader
+
+bool is_pipe(const std::string& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
+}
+
+// Opens a file; who waits for the other end of a pipe waits for some seconds only.
+int opened(const std::string& path, int flags) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    const int number = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (number >= 0) {
+      fcntl(number, F_SETFL, fcntl(number, F_GETFL) & ~O_NONBLOCK);
+      return number;
+    }
+    const int reason = errno;
+    const bool waits = reason == ENXIO && is_pipe(path);
+    if (reason != EINTR && !waits) fail_errno(reason, path);
+    if (waits && std::chrono::steady_clock::now() > end) {
+      fail(TF_FAILED_PRECONDITION, path + " is a pipe that nobody reads");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 // An open descriptor, and its file's path for errors.
 class Descriptor {
  public:
-  Descriptor(std::string path, int flags) : path_(std::move(path)) {
-    number_ = ::open(path_.c_str(), flags | O_CLOEXEC, 0666);
-    if (number_ < 0) fail_errno(errno, path_);
-  }
+  Descriptor(std::string path, int flags)
+      : path_(std::move(path)), number_(opened(path_, flags)) {}
   ~Descriptor() {
     if (number_ >= 0) ::close(number_);
   }
@@ -41,14 +67,20 @@ class Descriptor {
   }
 
   // Fails for a directory, which can be opened but not read.
-  std::int64_t length() const {
-    struct stat found {};
-    if (fstat(number_, &found) != 0) fail_errno(errno, path_);
-    if (S_ISDIR(found.st_mode)) fail_errno(EISDIR, path_);
-    return found.st_size;
+  std::int64_t length() const { return facts().st_size; }
+
+  void require_places() const {
+    if (S_ISFIFO(facts().st_mode)) fail(TF_FAILED_PRECONDITION, path_ + " is a pipe, which cannot be read at a place");
   }
 
  private:
+  struct stat facts() const {
+    struct stat found {};
+    if (fstat(number_, &found) != 0) fail_errno(errno, path_);
+    if (S_ISDIR(found.st_mode)) fail_errno(EISDIR, path_);
+    return found;
+  }
+
   std::string path_;
   int number_;
 };
@@ -57,7 +89,7 @@ constexpr std::size_t kMost = std::size_t{1} << 30;  // bytes that one call is a
 
 class PosixReader : public Reader {
  public:
-  explicit PosixReader(const std::string& path) : file_(path, O_RDONLY) { file_.length(); }
+  explicit PosixReader(const std::string& path) : file_(path, O_RDONLY) { file_.require_places(); }
 
   std::size_t read(std::uint64_t offset, char* buffer, std::size_t size) const override {
     constexpr auto kLast = static_cast<std::uint64_t>(std::numeric_limits<off_t>::max());
@@ -81,6 +113,7 @@ class PosixRegion : public Region {
  public:
   explicit PosixRegion(const std::string& path) {
     const Descriptor file(path, O_RDONLY);
+    file.require_places();
     length_ = static_cast<std::size_t>(file.length());
     if (length_ == 0) return;
     data_ = mmap(nullptr, length_, PROT_READ, MAP_PRIVATE, file.number(), 0);

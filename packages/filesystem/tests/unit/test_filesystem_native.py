@@ -121,6 +121,31 @@ def test_symbolic_links(tmp_path: Path, options: Any) -> None:
     assert (tmp_path / "kept/file").read_bytes() == b"new"
 
 
+@pytest.mark.parametrize("uri", ["posix://{}", "{}"])
+def test_who_opens_a_pipe_does_not_wait_for_its_other_end(uri: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    pipe = uri.format(tmp_path / "pipe")
+    for opened in (Readable, fs.read_memory, gfile.GFile, fs.read_bytes):
+        with pytest.raises(HostError, match="is a pipe, which cannot be read at a place") as caught:
+            opened(pipe)
+        assert caught.value.status == "FAILED_PRECONDITION"
+    with pytest.raises(HostError, match="is a pipe"):
+        gfile.copy(pipe, str(tmp_path / "copy"))
+
+
+def test_a_pipe_that_is_read_is_written_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    got: list[bytes] = []
+    reader = threading.Thread(target=lambda: got.append((tmp_path / "pipe").read_bytes()))
+    late = threading.Timer(0.1, reader.start)
+    late.start()
+    with Writable(f"posix://{tmp_path}/pipe") as file:
+        file.append(b"text")
+    late.join()
+    reader.join(10)
+    assert got == [b"text"]
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="the system refuses its administrator nothing")
 def test_permissions(tmp_path: Path) -> None:
     (tmp_path / "closed").mkdir(mode=0o500)

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <limits>
+#include <thread>
 
 #include "core/status.h"
 #include "filesystem/local.h"
@@ -16,11 +18,35 @@
 namespace drystone::host {
 namespace {
 
+constexpr std::chrono::seconds kPatience{10};  // for which a pipe may have no reader
+
+bool is_pipe(const std::string& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
+}
+
+// Opens a file; who waits for the other end of a pipe waits for some seconds only.
+int opened(const std::string& path, int flags) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  for (;;) {
+    const int number = ::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (number >= 0) {
+      fcntl(number, F_SETFL, fcntl(number, F_GETFL) & ~O_NONBLOCK);
+      return number;
+    }
+    const int reason = errno;
+    const bool waits = reason == ENXIO && is_pipe(path);
+    if (reason != EINTR && !waits) fail_errno(reason, path);
+    if (waits && std::chrono::steady_clock::now() > end) {
+      fail(TF_FAILED_PRECONDITION, path + " is a pipe that nobody reads");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 class Descriptor {
  public:
-  explicit Descriptor(const std::string& path) : number_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
-    if (number_ < 0) fail_errno(errno, path);
-  }
+  explicit Descriptor(const std::string& path) : number_(opened(path, O_RDONLY)) {}
   ~Descriptor() { ::close(number_); }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
@@ -32,6 +58,9 @@ class Descriptor {
     struct stat found {};
     if (fstat(number_, &found) != 0) fail_errno(errno, path);
     if (S_ISDIR(found.st_mode)) fail_errno(EISDIR, path);
+    if (S_ISFIFO(found.st_mode)) {
+      fail(TF_FAILED_PRECONDITION, path + " is a pipe, which cannot be read at a place");
+    }
     return found;
   }
 
@@ -65,11 +94,19 @@ class LocalReadable : public ReadableFile {
   Descriptor file_;
 };
 
+std::FILE* open_stream(const std::string& path, char mode) {
+  const int number = opened(path, O_WRONLY | O_CREAT | (mode == 'a' ? O_APPEND : O_TRUNC));
+  std::FILE* file = fdopen(number, mode == 'a' ? "ab" : "wb");
+  if (file != nullptr) return file;
+  const int reason = errno;
+  ::close(number);
+  fail_errno(reason, path);
+}
+
 class LocalWritable : public WritableFile {
  public:
   LocalWritable(const std::string& path, char mode)
-      : path_(path), file_(std::fopen(path.c_str(), mode == 'a' ? "abe" : "wbe")) {
-    if (file_ == nullptr) fail_errno(errno, path);
+      : path_(path), file_(open_stream(path, mode)) {
     if (mode != 'a' || fseeko(file_, 0, SEEK_END) == 0) return;
     const int reason = errno;  // no destructor closes the file of an object that was never made
     std::fclose(file_);
