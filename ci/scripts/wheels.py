@@ -4,10 +4,10 @@ Each package is built into an sdist and, from that, into a wheel; FOLDER is empt
 run beside each other, the longest first, once drystone-plugin-abi is there, which native ones need.
 --quick is for work on a checkout: wheels of the tree without sdists, kernels for this machine's
 level of instructions only, what computes nothing optimized less, the standard library's headers
-compiled once, and the host a folder at a time; objects are kept in .drystone-env/build. A release
-is built without it, and each wheel has its bill of materials. With --alone a package that can be
-Python alone gets a wheel of that, too, in FOLDER/alone, where nothing takes it for the one of this
-machine. Needs `uv`.
+compiled once, and what is light several files at a time; objects are kept in .drystone-env/build.
+A release is built without it, and each wheel has its bill of materials. With --alone a package that
+can be Python alone gets a wheel of that, too, in FOLDER/alone, where nothing takes it for the one
+of this machine. Needs `uv`.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ _FOLDERS = {"CMAKE_UNITY_BUILD": "ON"}
 QUICK = {
     "base": _LIGHT | _HEADERS | _FOLDERS,
     "cpu": {"DRYSTONE_CPU_LEVELS": "native", "DRYSTONE_CPU_PLAIN": "-O1"} | _HEADERS,
-    "filesystem": _LIGHT,
-    "network": _LIGHT,
+    "filesystem": _LIGHT | _FOLDERS,
+    "network": _LIGHT | _FOLDERS,
 }
 LONGEST = ("cpu", "base")
 ALONE = {"DRYSTONE_PURE": "1"}

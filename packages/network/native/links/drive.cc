@@ -13,9 +13,8 @@
 namespace drystone::links {
 namespace {
 
-constexpr std::uint64_t kOurs = std::uint64_t{1} << 63;  // in tokens of operations of this library
 constexpr std::chrono::milliseconds kRest{2};
-constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kLookForEnd{1};
 constexpr std::size_t kRoom = 16;
 
 DS_NetworkEvent fresh() {
@@ -87,7 +86,7 @@ bool Links::is_turn(Clock::time_point until, std::unique_lock<std::mutex>* lock)
     sleeps_long_ = driving_ && seen == leads_;  // one who leads for long calls when he leaves
     seen = leads_;
     auto ends = sleeps_long_ ? until : std::min(until, std::max(rests_until_, now + kRest));
-    home_.wait_until(*lock, std::min(ends, now + kLook));
+    home_.wait_until(*lock, std::min(ends, now + kLookForEnd));
     is_over = Clock::now() >= until;
   }
   sleeps_long_ = false;

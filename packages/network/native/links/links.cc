@@ -8,13 +8,12 @@
 namespace drystone::links {
 namespace {
 
-constexpr std::uint64_t kOurs = std::uint64_t{1} << 63;  // in tokens of operations of this file
 constexpr std::uint64_t kPosted = 16;
 constexpr std::uint64_t kDataHigh = 2;  // the first number of the tags of values
 constexpr std::uint64_t kAll = ~std::uint64_t{0};
 constexpr std::size_t kMostEnded = 4096;
 constexpr std::uint64_t kKeptSize = 64;  // what a value takes beside its bytes
-constexpr std::chrono::milliseconds kLook{50};
+constexpr std::chrono::milliseconds kLookForRoom{50};
 constexpr double kFar = 1e9;  // seconds, after which nobody waits
 
 std::chrono::steady_clock::time_point moment(double seconds) {
@@ -235,7 +234,7 @@ Sent Links::send(Step& step, Task to, Outgoing value, std::string* why) {
     link = found->second;
     if (link->bytes <= limits_.under_way) break;
     if (step.is_late()) return Sent::stopped;
-    room_.wait_for(lock, kLook);
+    room_.wait_for(lock, kLookForRoom);
   }
   const std::uint64_t token = next_token_++;
   link->bytes += value.size();

@@ -20,6 +20,8 @@
 
 namespace drystone::links {
 
+inline constexpr std::uint64_t kOurs = std::uint64_t{1} << 63;  // in tokens of operations of this library
+
 using Task = std::int32_t;  // a number that Python gives it
 
 // The edges between tasks of a graph, as one task sees them.
