@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from ci.scripts.project import ROOT, load_toml
+from ci.scripts.project import ROOT, load_toml, tracked_files
 
 __all__ = ["cited_tests", "main", "paragraphs", "render"]
 
@@ -72,8 +72,11 @@ def _ids(text: str) -> set[str]:
 
 
 def _test_files(root: Path) -> Iterator[Path]:
+    """Those of the tree: a build leaves copies beside them."""
+    files = tracked_files(root)
     for folder in ("plugin-abi", "packages", "ci/tests", "integration_tests"):
-        yield from sorted((root / folder).rglob("test_*.py"))
+        tests = (file for file in files if file.match("test_*.py"))
+        yield from (root / file for file in tests if file.is_relative_to(folder))
 
 
 def cited_tests(root: Path = ROOT) -> dict[str, list[str]]:
