@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Sequence
+from functools import partial
 from typing import Any, Final, TypeAlias, TypeVar
 
 from drystone_base.autodiff._broadcasts import summed_axes
@@ -29,9 +30,9 @@ __all__ = [
     "find_rule",
     "gradient",
     "needs",
-    "reduced",
     "reshaped",
     "rule",
+    "summed_to",
     "takes_slices",
     "unbroadcast",
     "zeros",
@@ -153,14 +154,14 @@ def broken_packages() -> Exception | None:
     return None
 
 
-def reduced(b: Builder, grad: Output, x: Output, axes: Output) -> Output:
+def _reduced(b: Builder, grad: Output, x: Output, axes: Output) -> Output:
     """``grad``, summed over the axes along which ``x`` was broadcast."""
     return reshaped(b, b("Sum", grad, axes, keep_dims=False), x)
 
 
 def reshaped(b: Builder, grad: Output, x: Output) -> Output:
     """``grad`` in the shape of ``x``, of which nothing is read where one size at most is open."""
-    shape = b.shapes.shape(x) if isinstance(b, GradientBuilder) else None
+    shape = _known(b, x)
     if shape is None or 0 in shape or sum(size < 0 for size in shape) > 1:
         return b("Reshape", grad, b.shape(x))
     sizes = [max(size, -1) for size in shape]
@@ -177,23 +178,48 @@ def unbroadcast(
     say before a run.
     """
     inputs = node.inputs[:2]
-    shapes = [_outer(b.shapes.shape(v), matrix) if isinstance(b, GradientBuilder) else None
-              for v in inputs]  # fmt: skip
-    found: list[Grad | None] = []
-    axes: Node | None = None
-    for k, (d, v) in enumerate(zip((dx, dy), inputs, strict=True)):
-        own, other = shapes[k], shapes[1 - k]
-        known = summed_axes(own, other)
-        if d is None or known == []:
-            found.append(d)
-        elif known is None:
-            axes = axes or b.node("BroadcastGradientArgs", *(_sizes(b, v, matrix) for v in inputs))
-            found.append(reduced(b, d, v, (axes, k)))
-        elif own is not None and other is not None and len(known) == len(other) - len(own):
-            found.append(b("Sum", d, b.const(known, INT32), keep_dims=False))
-        else:
-            found.append(reduced(b, d, v, b.const(known, INT32)))
-    return found
+    shapes = [_outer(_known(b, v), matrix) for v in inputs]
+    made: list[Node] = []
+
+    def axes(k: int) -> Output:
+        if not made:
+            made.append(b.node("BroadcastGradientArgs", *(_sizes(b, v, matrix) for v in inputs)))
+        return made[0], k
+
+    return [
+        None if d is None else _summed(b, d, inputs[k], shapes[k], shapes[1 - k], partial(axes, k))
+        for k, d in enumerate((dx, dy))
+    ]
+
+
+def summed_to(b: Builder, grad: Output, x: Output, full: Output) -> Output:
+    """``grad``, whose shape is that of ``full``, summed to that of ``x``, which was broadcast.
+
+    Nothing is added to the graph for what shapes say before a run.
+    """
+
+    def axes() -> Output:
+        return b.node("BroadcastGradientArgs", b.shape(x), b.shape(full)), 0
+
+    return _summed(b, grad, x, _known(b, x), _known(b, full), axes)
+
+
+def _summed(
+    b: Builder, grad: Output, x: Output, own: Shape, full: Shape, axes: Callable[[], Output]
+) -> Output:
+    """``grad`` summed to ``x``; ``axes`` gives those that shapes leave open."""
+    known = summed_axes(own, full)
+    if known == []:
+        return grad
+    if known is None:
+        return _reduced(b, grad, x, axes())
+    if own is not None and full is not None and len(known) == len(full) - len(own):
+        return b("Sum", grad, b.const(known, INT32), keep_dims=False)
+    return _reduced(b, grad, x, b.const(known, INT32))
+
+
+def _known(b: Builder, x: Output) -> Shape:
+    return b.shapes.shape(x) if isinstance(b, GradientBuilder) else None
 
 
 def _outer(shape: Shape, matrix: int) -> Shape:

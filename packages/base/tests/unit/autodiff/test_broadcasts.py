@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import drystone_base as ds
 from drystone_base.autodiff._broadcasts import summed_axes
-from drystone_base.core.dtypes import FLOAT32
+from drystone_base.core.dtypes import FLOAT32, INT32
 from drystone_base.graph import Graph
 from drystone_base.graph.builder import Builder
 
@@ -91,3 +91,23 @@ def test_nothing_of_shapes_is_read_that_is_known(bias: tuple[int, ...]) -> None:
         np.testing.assert_allclose(dx, 2 * fed + 0.5, rtol=1e-6)
         axes = tuple(k - 3 for k in range(3) if 3 - k > len(bias) or bias[k - 3] == 1)
         np.testing.assert_allclose(dc, fed.sum(axes).reshape(bias), rtol=1e-5)
+
+
+@pytest.mark.parametrize("op", ["SelectV2", "ClipByValue", "BroadcastTo"])
+def test_other_ops_that_broadcast_read_no_more(op: str) -> None:
+    g = Graph()
+    b = Builder(g)
+    x = b("Placeholder", dtype=FLOAT32, shape=())
+    wide = b("Placeholder", dtype=FLOAT32, shape=(3, 4))
+    inputs = {
+        "SelectV2": [b("Greater", wide, b.const(0, FLOAT32)), x, wide],
+        "ClipByValue": [wide, b.const(-1, FLOAT32), x],
+        "BroadcastTo": [x, b.const([3, 4], INT32)],
+    }
+    found = ds.gradients([b(op, *inputs[op])], [x])
+    assert "BroadcastGradientArgs" not in {node.op for node in g}
+    values = np.random.default_rng(1).normal(size=(3, 4)).astype(np.float32)
+    feeds = dict(zip(_names([x, wide]), (np.float32(0.5), values), strict=True))
+    (dx,) = ds.Session(g).run(_names(found), feeds)
+    chosen = {"SelectV2": values > 0, "ClipByValue": values > 0.5}.get(op, np.ones_like(values))
+    assert dx == chosen.sum()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, reduced, reshaped, rule
+from drystone_base.autodiff._registry import Grads, reshaped, rule, summed_to
 from drystone_base.core.dtypes import INT32
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -52,8 +52,7 @@ def _every_axis(b: Builder, x: Output) -> Output:
 @rule("BroadcastTo")
 def _broadcast_to(b: Builder, node: Node, grads: list[Any]) -> Grads:
     x = node.inputs[0]
-    axes = b.node("BroadcastGradientArgs", b.shape(x), b.shape((node, 0)))
-    return [reduced(b, grads[0], x, (axes, 0)), None]
+    return [summed_to(b, grads[0], x, (node, 0)), None]
 
 
 @rule("Tile")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, reduced, rule
+from drystone_base.autodiff._registry import Grads, rule, summed_to
 from drystone_base.core.dtypes import INT32
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -43,8 +43,7 @@ def _strided_slice_update(b: Builder, node: Node, grads: list[Any]) -> Grads:
     _, *ends, value = node.inputs
     taken = b("StridedSlice", grads[0], *ends, **_masks(node))
     kept = b(node.op, grads[0], *ends, b("ZerosLike", taken), **_masks(node))
-    axes = b.node("BroadcastGradientArgs", b.shape(value), b.shape(taken))
-    return [kept, None, None, None, reduced(b, taken, value, (axes, 0))]
+    return [kept, None, None, None, summed_to(b, taken, value, taken)]
 
 
 def _inner(b: Builder, node: Node, grad: Output) -> Output:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, reduced, rule
+from drystone_base.autodiff._registry import Grads, rule, summed_to
 from drystone_base.core.dtypes import INT32
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -75,10 +75,4 @@ def _banded(b: Builder, node: Node, grads: list[Any]) -> Grads:
     ends = [b("Neg", beyond), zero] if lower else [zero, beyond]
     by_bands = b("MatrixDiagPartV3", whole, b("Pack", ends, axis=0), b.like(0, whole),
                  align="LEFT_RIGHT")  # fmt: skip
-    return [_summed(b, by_bands, bands), _summed(b, by_right, right)]
-
-
-def _summed(b: Builder, grad: Output, x: Output) -> Output:
-    """The gradient of an input whose batch may have been broadcast."""
-    axes = b.node("BroadcastGradientArgs", b.shape(x), b.shape(grad))
-    return reduced(b, grad, x, (axes, 0))
+    return [summed_to(b, by_bands, bands, by_bands), summed_to(b, by_right, right, by_right)]

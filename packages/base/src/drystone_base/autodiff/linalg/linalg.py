@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, rule
+from drystone_base.autodiff._registry import Grads, rule, summed_to
 from drystone_base.autodiff.backward import NoGradient
 from drystone_base.core.dtypes import INT32, INT64
 from drystone_base.graph.builder import Builder
@@ -61,13 +61,7 @@ def _triangular_solve(b: Builder, node: Node, grads: list[Any]) -> Grads:
     none, every = b.const(0, INT64), b.const(-1, INT64)
     band = (every, none) if lower else (none, every)
     found = [b("MatrixBandPart", by_matrix, *band), by_right]
-    return [_summed(b, g, v) for g, v in zip(found, (matrix, right), strict=True)]
-
-
-def _summed(b: Builder, grad: Output, x: Output) -> Output:
-    """The gradient of an input whose batch may have been broadcast."""
-    axes = b.node("BroadcastGradientArgs", b.shape(x), b.shape(grad))
-    return b("Reshape", b("Sum", grad, (axes, 0), keep_dims=False), b.shape(x))
+    return [summed_to(b, g, v, g) for g, v in zip(found, (matrix, right), strict=True)]
 
 
 @rule("Cholesky")

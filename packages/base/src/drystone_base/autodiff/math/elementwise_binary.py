@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from drystone_base.autodiff._registry import Grads, Rule, reduced, rule, unbroadcast
+from drystone_base.autodiff._registry import Grads, Rule, rule, summed_to, unbroadcast
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
 
@@ -98,13 +98,7 @@ def _select(b: Builder, node: Node, grads: list[Any]) -> Grads:
     dx, dy = b(node.op, test, grads[0], zeros), b(node.op, test, zeros, grads[0])
     if node.op == "Select":
         return [None, dx, dy]
-    return [None, _as_in(b, node, dx, x), _as_in(b, node, dy, y)]
-
-
-def _as_in(b: Builder, node: Node, grad: Output, x: Output) -> Output:
-    """A gradient of the result's shape, summed to that of an input."""
-    axes = b.node("BroadcastGradientArgs", b.shape(x), b.shape((node, 0)))
-    return reduced(b, grad, x, (axes, 0))
+    return [None, summed_to(b, dx, x, (node, 0)), summed_to(b, dy, y, (node, 0))]
 
 
 @rule("ClipByValue")
@@ -114,7 +108,7 @@ def _clip(b: Builder, node: Node, grads: list[Any]) -> Grads:
     below, above = b("Less", x, low), b("Greater", x, high)
     inside = b("LogicalNot", b("LogicalOr", below, above))
     chosen = [b("SelectV2", mask, grads[0], zeros) for mask in (inside, below, above)]
-    return [_as_in(b, node, g, v) for g, v in zip(chosen, node.inputs, strict=True)]
+    return [summed_to(b, g, v, (node, 0)) for g, v in zip(chosen, node.inputs, strict=True)]
 
 
 @rule("AddN", "AccumulateNV2")

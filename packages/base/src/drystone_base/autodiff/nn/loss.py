@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, rule
+from drystone_base.autodiff._registry import Grads, rule, summed_to
 from drystone_base.core.dtypes import INT32
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -39,13 +39,8 @@ def _cross_entropy(b: Builder, node: Node, grads: list[Any]) -> Grads:
     if not _is_zero(grads[1]):
         by_labels = b("Sub", by_labels, grads[1])
     found = [_of_logits(b, node, grads), by_labels]
-    return [_summed(b, grad, x, (node, 1)) for grad, x in zip(found, (logits, labels), strict=True)]
-
-
-def _summed(b: Builder, grad: Output, x: Output, full: Output) -> Output:
-    """The gradient of an input that may have been one row for all."""
-    axes = b.node("BroadcastGradientArgs", b.shape(x), b.shape(full))
-    return b("Reshape", b("Sum", grad, (axes, 0), keep_dims=False), b.shape(x))
+    pairs = zip(found, (logits, labels), strict=True)  # either may have been one row for all
+    return [summed_to(b, grad, x, (node, 1)) for grad, x in pairs]
 
 
 @rule("SparseSoftmaxCrossEntropyWithLogits")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, reduced, reshaped, rule
+from drystone_base.autodiff._registry import Grads, reshaped, rule, summed_to
 from drystone_base.core.dtypes import INT32, INT64
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -55,8 +55,7 @@ def _to_tensor(b: Builder, node: Node, grads: list[Any]) -> Grads:
     first = b("GatherV2", sums, zero, zero)
     rest = b("GatherV2", sums, b("Range", b.const(1, INT32), b("Add", count, b.const(1, INT32)),
              b.const(1, INT32)), zero)  # fmt: skip
-    axes = b.node("BroadcastGradientArgs", b.shape(default), b.shape(first))
-    return [None, rest, reduced(b, first, default, (axes, 0)), *(None for _ in partitions)]
+    return [None, rest, summed_to(b, first, default, first), *(None for _ in partitions)]
 
 
 def _rows(b: Builder, x: Output) -> Output:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from drystone_base.autodiff._registry import Grads, reduced, rule
+from drystone_base.autodiff._registry import Grads, rule, summed_to
 from drystone_base.core.dtypes import INT32, INT64
 from drystone_base.graph.builder import Builder
 from drystone_base.graph.node import Node, Output
@@ -108,9 +108,8 @@ def _to_dense(b: Builder, node: Node, grads: list[Any]) -> Grads:
     indices, shape, values, _ = node.inputs
     rows = b("Pack", [b.const(-1, INT32), b("Size", shape, out_type=INT32)], axis=0)
     there = b("GatherNd", grads[0], b("Reshape", indices, rows))
-    axes = b.node("BroadcastGradientArgs", b.shape(values), b.shape(there))
     every = b("Sub", _total(b, grads[0]), _total(b, there))
-    return [None, None, reduced(b, there, values, (axes, 0)), every]
+    return [None, None, summed_to(b, there, values, there), every]
 
 
 def _total(b: Builder, x: Output) -> Output:
