@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import tempfile
+from collections.abc import Callable
 from importlib.util import find_spec
 
 import pytest
@@ -36,17 +37,30 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before nightly ones are left out
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave cases to the night as `cases_in_gate` says; which ones hangs on their names alone."""
-    cases: dict[str, list[tuple[str, pytest.Item, int]]] = {}
+    """Leave tests to the night as their marks say; which ones hangs on their names alone."""
+    _leave(items, "tests_in_gate", lambda test: test.partition("::")[0], lambda test: test)
+    _leave(items, "cases_in_gate", lambda test: test, lambda _: "")
+
+
+def _leave(
+    items: list[pytest.Item],
+    mark: str,
+    group_of: Callable[[str], str],
+    one_of: Callable[[str], str],
+) -> None:
+    """Keep every nth of each group of marked tests, or of the cases of each."""
+    groups: dict[str, dict[str, list[pytest.Item]]] = {}
     for item in items:
-        mark = item.get_closest_marker("cases_in_gate")
-        if mark and not item.get_closest_marker("nightly"):
+        if item.get_closest_marker(mark) and not item.get_closest_marker("nightly"):
             test = item.nodeid.partition("[")[0]
-            cases.setdefault(test, []).append((item.nodeid, item, mark.args[0]))
-    for some in cases.values():
-        for k, (_, item, nth) in enumerate(sorted(some, key=lambda case: case[0])):
-            if k % nth:
-                item.add_marker("nightly")
+            some = groups.setdefault(group_of(test), {})
+            some.setdefault(one_of(test) or item.nodeid, []).append(item)
+    for some in groups.values():
+        for k, name in enumerate(sorted(some)):
+            for item in some[name]:
+                found = item.get_closest_marker(mark)
+                if found and k % found.args[0]:
+                    item.add_marker("nightly")
 
 
 _module: list[object] = [None]

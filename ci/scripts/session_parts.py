@@ -20,8 +20,7 @@ WITH_CPU: Final = (
     *(
         f"packages/base/tests/golden/test_{name}.py"
         for name in (
-            "functional_scenarios", "lowered_scenarios", "models", "pipelines",
-            "scenarios_recorded", "training",
+            "models", "pipelines", "scenarios_recorded", "training",
         )
     ),
     "packages/subgraph/tests/golden",

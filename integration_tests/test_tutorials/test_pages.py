@@ -13,7 +13,7 @@ import pytest
 
 from integration_tests.support import DATA, InstalledEnv, shared_environment
 
-pytestmark = pytest.mark.cases_in_gate(2)
+pytestmark = pytest.mark.cases_in_gate(3)
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -23,6 +23,7 @@ from drystone_conformance.toggles import ALL_OFF, ALL_PASSES, WITH_IT, configs_o
 from drystone_base import Session, SessionConfig, validate
 from drystone_optimizer import Optimizer, OptimizerConfig
 
+pytestmark = pytest.mark.tests_in_gate(2)
 KINDS = [
     "wrong_values", "crashes_on_layers", "exits_with_zero", "hangs_on_layers", "crashes_at_exit",
     "loses_nodes", "turns_off",

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from test_zoo_kernels import Run, named, run
 
-pytestmark = pytest.mark.cases_in_gate(3)
+pytestmark = [pytest.mark.cases_in_gate(3), pytest.mark.tests_in_gate(2)]
 
 __all__ = ["run"]
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from test_zoo import LOAD
 
-pytestmark = pytest.mark.cases_in_gate(3)
+pytestmark = [pytest.mark.cases_in_gate(3), pytest.mark.tests_in_gate(2)]
 
 FORKED = "has forked, and returned in the child, which ends: the program must not go on twice"
 LATER = "ops are registered in entry functions only, such as TF_InitKernel; this was in code of"

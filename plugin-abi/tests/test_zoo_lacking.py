@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from test_zoo import LOAD, OPTIMIZE, child, refusal
 
-pytestmark = pytest.mark.cases_in_gate(3)
+pytestmark = [pytest.mark.cases_in_gate(3), pytest.mark.tests_in_gate(2)]
 
 __all__ = ["child"]
 

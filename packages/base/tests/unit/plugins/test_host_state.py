@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from plugin_files import Compile
 
-pytestmark = pytest.mark.cases_in_gate(3)
+pytestmark = [pytest.mark.cases_in_gate(3), pytest.mark.tests_in_gate(2)]
 
 _STATES = """
 import json, locale, os, resource, signal, sys

@@ -32,7 +32,7 @@ from drystone_base.plugins._report import describe
 from drystone_base.plugins.isolation_channel import BadMessage
 from drystone_base.plugins.isolation_tensors import crosses, packed, unpacked
 
-pytestmark = pytest.mark.cases_in_gate(3)
+pytestmark = [pytest.mark.cases_in_gate(3), pytest.mark.tests_in_gate(2)]
 
 _START = """
 import json, os, sys, time, warnings

@@ -21,7 +21,7 @@ from drystone_base.plugins import isolation
 from drystone_base.plugins.isolation import Limits, OptimizerPlugin, load_isolated
 from drystone_base.plugins.isolation_channel import BadMessage, Channel, Closed, Deadline
 
-pytestmark = pytest.mark.cases_in_gate(3)
+pytestmark = [pytest.mark.cases_in_gate(3), pytest.mark.tests_in_gate(2)]
 
 if not _lib.available():
     pytest.skip("the host library is not built", allow_module_level=True)

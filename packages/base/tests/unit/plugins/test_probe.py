@@ -18,7 +18,7 @@ from drystone_base.plugins._manager import check_file
 from drystone_base.plugins._probe import probe
 from drystone_base.plugins._record import StepResult, passed
 
-pytestmark = pytest.mark.cases_in_gate(3)
+pytestmark = [pytest.mark.cases_in_gate(3), pytest.mark.tests_in_gate(2)]
 
 
 @pytest.fixture(autouse=True)

@@ -21,6 +21,7 @@ from drystone_network.workers import links, service
 from drystone_network.workers.client import RemoteTask
 from drystone_network.workers.links import Links
 
+pytestmark = pytest.mark.tests_in_gate(2)
 GREETING = b"drystone-net 01\n"
 TASK = Task("worker", 0)
 

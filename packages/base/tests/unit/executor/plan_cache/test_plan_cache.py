@@ -25,7 +25,7 @@ from drystone_base.executor.plan_cache.arrays import Places, read_constants
 from drystone_base.files.local import map_file
 from drystone_base.ops.attrs import TensorAttr
 
-pytestmark = pytest.mark.cases_in_gate(3)
+pytestmark = [pytest.mark.cases_in_gate(3), pytest.mark.tests_in_gate(2)]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from drystone_base.core.errors import CheckpointError
 from drystone_base.files.store import Store
 from drystone_base.graph import Graph
 
-pytestmark = pytest.mark.cases_in_gate(3)
+pytestmark = [pytest.mark.cases_in_gate(3), pytest.mark.tests_in_gate(2)]
 
 PROGRAM = """
 import json, sys
