@@ -22,9 +22,9 @@ foreach(kernel IN LISTS kernels)
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${name}.o")
   add_custom_command(
     OUTPUT "${object}"
-    COMMAND ${DRYSTONE_GPU_NVCC_LAUNCHER} "${nvcc}" -std=c++20 -O3 ${architectures}
+    COMMAND ${DRYSTONE_GPU_NVCC_LAUNCHER} "${nvcc}" -std=c++20 -O3 ${architectures} --compress-mode=size
             -ccbin "${CMAKE_CXX_COMPILER}" -Xcudafe --diag_suppress=20012
-            -Xcompiler=-fPIC,-fvisibility=hidden,-fno-math-errno,-ffp-contract=off
+            -Xcompiler=-Os,-fPIC,-fvisibility=hidden,-ffunction-sections,-fno-math-errno,-ffp-contract=off
             -I "${DrystonePluginABI_INCLUDE_DIR}" -I "${CMAKE_CURRENT_SOURCE_DIR}/backend"
             -c "${kernel}" -o "${object}"
     DEPENDS "${kernel}" ${headers}

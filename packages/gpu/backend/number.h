@@ -9,7 +9,12 @@
 #if defined(__CUDACC__)
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#endif
+
+#if defined(__CUDA_ARCH__)
 #define DS_BOTH __host__ __device__ __forceinline__
+#elif defined(__CUDACC__)
+#define DS_BOTH __host__ __device__ inline  // what the processor runs need not be fast
 #else
 #define DS_BOTH inline
 #endif

@@ -233,28 +233,82 @@ struct RunOne {
   }
 };
 
+DS_BOTH bool is_half(Type type) { return type == Type::bf16 || type == Type::f16; }
+
+// The same of one operand that goes along, where both are floating-point numbers; Width 8 where both
+// have 16 bits and all is whole rows. What cannot be is no part of the kernel.
+template <Code code, int Width>
+struct RunAlong {
+  const void* from;
+  void* to;
+  Type type, out_type;
+  std::uint32_t count;
+
+  DS_BOTH static void expect(Type given) {
+    if (!is_half(given) && (Width == 8 || given != Type::f32)) __builtin_unreachable();
+  }
+
+  DS_BOTH static float applied(float a) { return apply(Instruction{code, 0, 0, 0, 0.0f}, a, a, a); }
+
+  DS_BOTH void operator()(std::uint32_t block) const {
+    expect(type);
+    expect(out_type);
+    const std::uint32_t first = block * Width;
+    if constexpr (Width < 8) {
+      if (first + Width > count) return last(first);
+    }
+    float values[Width];
+    load_row<float, Width>(from, type, first, values);
+#if defined(__CUDA_ARCH__)
+#pragma unroll
+#endif
+    for (int j = 0; j < Width; ++j) values[j] = applied(values[j]);
+    store_row<float, Width>(to, out_type, first, values);
+  }
+
+  DS_BOTH void last(std::uint32_t first) const {
+    for (std::uint32_t i = first; i < count; ++i) {
+      store(to, out_type, i, applied(load<float>(from, type, i)));
+    }
+  }
+};
+
+// The processor takes rows wherever there are some, so that tests have them.
 bool is_short(const Stream& stream, const Program& program) {
-  return stream.is_host() || program.count < 65536;
+  return program.count < (stream.is_host() ? 4 : 65536);
 }
 
-std::int64_t fours(const Program& program) { return (std::int64_t{program.count} + 3) / 4; }
+std::int64_t rows_of(const Program& program, int width) {
+  return (std::int64_t{program.count} + width - 1) / width;
+}
 
-// Whether rows of eight elements of 16 bits are all that it reads and writes.
-bool takes_eights(const Program& program) {
+template <Code code, int Width>
+bool run_along(const Stream& stream, const Program& program) {
   const Operand& operand = program.operands[0];
-  const auto is_half = [](Type type) { return type == Type::bf16 || type == Type::f16; };
-  return program.operand_count == 1 && operand.walk == Walk::along && is_half(operand.type) &&
-         is_half(program.out_type) && program.count % 8 == 0;
+  each(stream, rows_of(program, Width),
+       RunAlong<code, Width>{operand.data, program.out, operand.type, program.out_type,
+                             program.count});
+  return true;
+}
+
+template <Code code>
+bool run_along(const Stream& stream, const Program& program) {
+  const Operand& operand = program.operands[0];
+  if (operand.walk != Walk::along || !is_float(operand.type) || !is_float(program.out_type)) {
+    return false;
+  }
+  if (is_short(stream, program)) return run_along<code, 1>(stream, program);
+  const bool halves = is_half(operand.type) && is_half(program.out_type);
+  if (halves && program.count % 8 == 0) return run_along<code, 8>(stream, program);
+  return run_along<code, 4>(stream, program);
 }
 
 template <Code code, int Count>
 bool run_one(const Stream& stream, const Program& program) {
-  if (Count == 1 && takes_eights(program) && !is_short(stream, program)) {
-    each(stream, program.count / 8, RunOne<code, Count, 8>{program});
-  } else if (is_short(stream, program)) {
+  if (is_short(stream, program)) {
     each(stream, program.count, RunOne<code, Count, 1>{program});
   } else {
-    each(stream, fours(program), RunOne<code, Count, 4>{program});
+    each(stream, rows_of(program, 4), RunOne<code, Count, 4>{program});
   }
   return true;
 }
@@ -272,16 +326,17 @@ bool run_frequent(const Stream& stream, const Program& program) {
   }
   if (program.operand_count != 1) return false;
   switch (step.code) {
-    case Code::same: return run_one<Code::same, 1>(stream, program);
-    case Code::round_bf16: return run_one<Code::round_bf16, 1>(stream, program);
-    case Code::round_f16: return run_one<Code::round_f16, 1>(stream, program);
-    case Code::relu: return run_one<Code::relu, 1>(stream, program);
-    case Code::relu6: return run_one<Code::relu6, 1>(stream, program);
+    case Code::same:
+      return run_along<Code::same>(stream, program) || run_one<Code::same, 1>(stream, program);
+    case Code::round_bf16: return run_along<Code::round_bf16>(stream, program);
+    case Code::round_f16: return run_along<Code::round_f16>(stream, program);
+    case Code::relu: return run_along<Code::relu>(stream, program);
+    case Code::relu6: return run_along<Code::relu6>(stream, program);
     case Code::gelu_erf:
-      if (program.out_type != Type::f32) return run_one<Code::gelu_rounded, 1>(stream, program);
-      return run_one<Code::gelu_erf, 1>(stream, program);
-    case Code::sigmoid: return run_one<Code::sigmoid, 1>(stream, program);
-    case Code::tanh: return run_one<Code::tanh, 1>(stream, program);
+      if (program.out_type != Type::f32) return run_along<Code::gelu_rounded>(stream, program);
+      return run_along<Code::gelu_erf>(stream, program);
+    case Code::sigmoid: return run_along<Code::sigmoid>(stream, program);
+    case Code::tanh: return run_along<Code::tanh>(stream, program);
     default: return false;
   }
 }
@@ -291,7 +346,7 @@ void run_lanes(const Stream& stream, const Program& program) {
   if (is_short(stream, program)) {
     each(stream, program.count, Run<Lane, 1>{program});
   } else {
-    each(stream, fours(program), Run<Lane, 4>{program});
+    each(stream, rows_of(program, 4), Run<Lane, 4>{program});
   }
 }
 
