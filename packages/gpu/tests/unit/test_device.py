@@ -11,7 +11,7 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[4]
 MODELS = TOP.parent / "shared" / "models"
-pytestmark = pytest.mark.nightly
+pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1000)]
 """All of the plugin is compiled for it; a change to it runs `package -- gpu`."""
 
 
