@@ -69,7 +69,7 @@ def must(*command: object) -> None:
 def build_host(name: str) -> Path:
     """The host library, in the folder `host` of the one that is returned."""
     where = WORK / f"sanitize-{name}"
-    options = [_flag(name), _python(), "-DDRYSTONE_BINDING=OFF"]
+    options = [_flag(name), _python(), "-DDRYSTONE_BINDING=OFF", "-DCMAKE_UNITY_BUILD=ON"]
     quick = ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O1 -g1"]
     must("cmake", "-S", "packages/base", "-B", where / "host", *options, *quick)
     must("cmake", "--build", where / "host", "--parallel", "2")
