@@ -40,20 +40,22 @@ def theirs() -> dict[str, Any]:
         "tensorflow.compiler.xla.tsl.protobuf.histogram_pb2",
         "tensorflow.core.util.event_pb2",
         "tensorflow.core.util.saved_tensor_slice_pb2",
+        "tensorflow.tsl.profiler.protobuf.xplane_pb2",
     ]
     for home in HOMES:
         path = importlib.import_module(home).__path__
         modules += [f"{home}.{m.name}" for m in pkgutil.iter_modules(path) if "_pb2" in m.name]
     for module in modules:
         file = importlib.import_module(module).DESCRIPTOR
-        if file.package == "tensorflow":
+        if file.package in {"tensorflow", "tensorflow.profiler"}:
             found |= dict(file.message_types_by_name) | dict(file.enum_types_by_name)
     return found
 
 
 def short(name: str) -> str:
     """A full type name less its package."""
-    return name.removeprefix(".").removeprefix("tensorflow.").removeprefix("drystone.")
+    name = name.removeprefix(".").removeprefix("drystone.").removeprefix("tensorflow.")
+    return name.removeprefix("profiler.")
 
 
 def describe(descriptor: Any) -> dict[str, Any]:
