@@ -48,6 +48,8 @@ def alone(plan: bytes, feeds: Mapping[str, Any]) -> bytes:
         )  # fmt: skip
     rest = list(top.instructions)
     del top.instructions[:], top.feed_names[:], top.feed_types[:]
+    for field in ("example_feeds", "example_fetches", "example_bytes", "least_examples"):
+        top.ClearField(field)  # what is not fed is no batch
     top.instructions.extend([*first, *rest])
     top.feeds = 0
     return made.SerializeToString()
