@@ -133,6 +133,15 @@ def test_who_opens_a_pipe_does_not_wait_for_its_other_end(uri: str, tmp_path: Pa
         gfile.copy(pipe, str(tmp_path / "copy"))
 
 
+@pytest.mark.nightly
+@pytest.mark.parametrize("uri", ["posix://{}", "{}"])
+def test_who_writes_to_a_pipe_that_nobody_reads_gives_up(uri: str, tmp_path: Path) -> None:
+    """After ten seconds each."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(HostError, match="is a pipe that nobody reads"):
+        Writable(uri.format(tmp_path / "pipe"))
+
+
 def test_a_pipe_that_is_read_is_written_to(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     got: list[bytes] = []

@@ -1,4 +1,4 @@
-// Profilers: the entry symbol TF_InitProfiler, their every and the DS_ functions on them.
+// Profilers: the entry symbol TF_InitProfiler, their registry and the DS_ functions on them.
 #include <atomic>
 #include <cstring>
 #include <functional>
@@ -58,7 +58,7 @@ struct Profilers {
   std::vector<std::unique_ptr<Profiler>> profilers;
 };
 
-Profilers& every() {
+Profilers& all_profilers() {
   static auto* const the = new Profilers;
   return *the;
 }
@@ -111,7 +111,7 @@ std::unique_ptr<Profiler> make(const std::string& library, Init init) {
 
 // Takes the profiler, unless there is one of its type: then the library that registered that.
 std::string added(std::unique_ptr<Profiler>& profiler) {
-  Profilers& all = every();
+  Profilers& all = all_profilers();
   const std::scoped_lock lock(all.mutex);
   for (const auto& other : all.profilers) {
     if (other->type == profiler->type) return other->library;
@@ -131,7 +131,7 @@ void add(std::unique_ptr<Profiler> profiler) {
 
 Profiler& find(const char* type) {
   require(type, "type");
-  Profilers& all = every();
+  Profilers& all = all_profilers();
   const std::scoped_lock lock(all.mutex);
   std::string known;
   for (const auto& profiler : all.profilers) {
@@ -183,8 +183,8 @@ void locked(Profiler& profiler, const char* what, std::function<void()> work) {
 void destroy_profilers() noexcept {
   std::vector<std::unique_ptr<Profiler>> gone;
   {
-    const std::scoped_lock lock(every().mutex);
-    gone.swap(every().profilers);
+    const std::scoped_lock lock(all_profilers().mutex);
+    gone.swap(all_profilers().profilers);
   }
   for (const auto& profiler : gone) profiler->destroy();  // calls plugins, so without the lock
 }
@@ -205,7 +205,7 @@ extern "C" {
 
 void DS_ListProfilers(TF_Buffer* json, TF_Status* status) {
   guarded(status, __func__, [&] {
-    Profilers& all = every();
+    Profilers& all = all_profilers();
     const std::scoped_lock lock(all.mutex);
     Json text;
     text.array();

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kHandOver = 20'000;  // nanoseconds until other threads have begun, and are done
 constexpr std::int64_t kWorth = 200'000;    // nanoseconds that a block must take to be looked at
 constexpr std::int32_t kLongest = 96;       // instructions of a segment
-constexpr std::size_t kMostSearched = 50'000;       // instructions of a block that is worth the search
+constexpr std::size_t kMostSearched = 50'000;  // instructions of a block that is worth the search
 
 bool does_something(const Instruction& in) {
   return in.kind != Kind::constant && in.kind != Kind::nothing && in.kind != Kind::trigger &&

@@ -15,7 +15,7 @@ namespace drystone::host::executor {
 namespace {
 
 constexpr int kMostDepth = 2000;  // of calls within calls
-constexpr int kFewInputs = 16;    // inputs of a kernel that need no allocation
+constexpr int kFewInputs = 16;   // inputs of a kernel that need no allocation
 constexpr std::chrono::milliseconds kAsks{50};  // between two questions to the embedder
 
 std::int64_t next_step() {
